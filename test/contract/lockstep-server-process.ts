@@ -1,17 +1,18 @@
 /**
  * A server of lockstep matches, as a process of its own. Arguments: a folder with pages; `webrtc` to offer it, or `-`;
- * a folder for reports of desyncs.
+ * a folder for reports of desyncs; a folder for replays.
  */
 
 import { serveLockstep } from 'tickwire/node'
 import { game } from '../sim/lockstep-game.ts'
 
-const [, , folder, webrtc, reportFolder] = process.argv
+const [, , folder, webrtc, reportFolder, replayFolder] = process.argv
 const serving = await serveLockstep(
   { match: { game, resumeMs: 5000 } },
   {
     port: 0, address: '127.0.0.1', webtransport: false, ...(webrtc !== 'webrtc' && { webrtc: false }),
     ...(folder && { static: folder }), ...(reportFolder && { reportFolder }),
+    ...(replayFolder && { replayFolder }),
   },
 )
 const { port } = new URL(serving.url)

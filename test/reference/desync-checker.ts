@@ -91,6 +91,7 @@ function readBody(from: Bytes, kind: number): Meaning {
       return { message: 'state', tick: first, ticks, image: from.hex() }
     }
     case 19: return { message: 'wanted', tick: first, isWhole: named([false, true], from.varint()) }
+    case 21: return { message: 'sealing', tick: first }
     default: throw new Error('unknown message')
   }
 }

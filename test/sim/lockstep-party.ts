@@ -4,10 +4,12 @@
  */
 
 import {
-  createRelayHost, LockstepClient, type AnyOrder, type DesyncFinding, type DesyncReport, type LockstepGame,
+  createRelayHost, LockstepClient, type AnyOrder, type DesyncFinding, type DesyncReport, type LockstepClientOptions,
+  type LockstepGame,
   type RelayMatch, type RelayNotice,
   type RelayRoomType, type RunnerOptions, type TickEvent,
 } from 'tickwire/lockstep'
+import type { CryptoProvider } from '../../packages/tickwire/src/core/crypto/provider.ts'
 import { DATAGRAM_BYTES_MAX } from '../../packages/tickwire/src/core/base/limits.ts'
 import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
 import type { JoinRequest } from '../../packages/tickwire/src/core/rooms/join-body.ts'
@@ -32,6 +34,11 @@ export interface PartyOptions {
   readonly gameOf?: (client: number) => LockstepGame
   readonly resumeMs?: number
   readonly referee?: RelayRoomType['referee']
+  readonly record?: RelayRoomType['record']
+  /** Default: a stub, which is fast, and whose digests are not SHA-256. */
+  readonly provider?: CryptoProvider
+  /** The key of a client's seals. */
+  readonly signer?: (client: number) => LockstepClientOptions['signer']
 }
 
 /** One client at the end of its cable. Its clock has an offset and a drift. */
@@ -71,11 +78,12 @@ export class PartyClient implements SimActor {
   #busyUntil = 0
 
   constructor(
-    game: LockstepGame, seed: number, weather: Weather, runner: RunnerOptions, security: { provider: StubCrypto },
+    game: LockstepGame, seed: number, weather: Weather, runner: RunnerOptions, security: { provider: CryptoProvider },
+    signer?: LockstepClientOptions['signer'],
   ) {
     this.link = new MemoryLink(seed, weather)
     this.client = new LockstepClient(game, {
-      entropy: new Dice(seed ^ 0xc11), security,
+      entropy: new Dice(seed ^ 0xc11), security, ...(signer && { signer }),
       runner: {
         ...runner,
         onTick: (tick, low, high) => {
@@ -162,12 +170,13 @@ export class LockstepParty implements SimActor {
   readonly closedAt: number[] = []
   readonly #incoming = new Uint8Array(DATAGRAM_BYTES_MAX)
   readonly #options: PartyOptions
-  readonly #security = { provider: new StubCrypto() }
+  readonly #security: { readonly provider: CryptoProvider }
   #nextAt = 0
 
   constructor(options: PartyOptions) {
     const { game, seed, clients, relay, observerDelayTicks, isAgreed, lagging, resumeMs = 5000 } = options
     this.#options = options
+    this.#security = { provider: options.provider ?? new StubCrypto() }
     this.host = createRelayHost({
       lockstep: {
         game, capacity: game.players[1], spectators: 4, resumeMs, emptyMs: Infinity,
@@ -178,7 +187,7 @@ export class LockstepParty implements SimActor {
           this.reports.push(report)
           this.reportedAt.push(this.clock.now)
         },
-        ...(options.referee && { referee: options.referee }),
+        ...(options.referee && { referee: options.referee }), ...(options.record && { record: options.record }),
       },
     }, { entropy: new Dice(seed ^ 0x5e7), security: this.#security })
     this.host.create('lockstep', { seed })
@@ -196,7 +205,8 @@ export class LockstepParty implements SimActor {
     const { game, gameOf, seed, weather, runner = {} } = this.#options
     const number = this.clients.length
     const own = gameOf?.(number) ?? game
-    const client = new PartyClient(own, seed + 7919 * number, weather?.(number) ?? {}, runner, this.#security)
+    const signer = this.#options.signer?.(number)
+    const client = new PartyClient(own, seed + 7919 * number, weather?.(number) ?? {}, runner, this.#security, signer)
     this.clients.push(client)
     this.clock.add(client)
     client.connect(this.clock.now, join)

@@ -40,6 +40,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
       kind: 'text', value: 'W',
       help: 'for trying a game: latency each way, jitter and loss, such as 100ms,20ms,5% (none)',
     },
+    replays: { kind: 'text', value: 'FOLDER', help: 'record matches here, sealed by the server (they are not)' },
     reports: { kind: 'text', value: 'FOLDER', help: 'write reports of desyncs here (they are not written)' },
   },
   async start(options, world) {
@@ -53,6 +54,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     const serving = await serveLockstep(types, {
       port, maxRooms: options['max-games'], drainMs: drain,
       ...(options.weather !== undefined && { weather: readWeather(options.weather) }),
+      ...(options.replays !== undefined && { replayFolder: options.replays }),
       ...(options.reports !== undefined && { reportFolder: options.reports }),
       ...(address !== undefined && { address }), ...(origin.length > 0 && { origins: origin }),
     })

@@ -4,17 +4,20 @@
 
 import { ConfigError } from '../core/base/assert.ts'
 import { bandwidth } from './bandwidth.ts'
+import { bisect } from './bisect.ts'
 import { UsageError, type AsyncCommand, type Command, type CommandWorld } from './command.ts'
 import { conformance } from './conformance.ts'
 import { inspect } from './inspect.ts'
 import { lint } from './lint.ts'
 import { load } from './load.ts'
+import { replayLog } from './replay-log.ts'
 import { rtype } from './rtype.ts'
 import { SERVICE_SUMMARIES, startService } from './services.ts'
 import { tokenInspect } from './token-inspect.ts'
 import { tokenIssue } from './token-issue.ts'
 import { tokenKeys } from './token-keys.ts'
 import { train } from './train.ts'
+import { verify } from './verify.ts'
 
 /** Commands, keyed by the words that name them. */
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
@@ -28,6 +31,9 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 
 /** Commands that wait for the network. */
 const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([
+  ['verify', verify],
+  ['replay-log', replayLog],
+  ['bisect', bisect],
   ['lint', lint],
   ['load', load],
   ['conformance', conformance],

@@ -3,6 +3,7 @@
 export type { Lane } from '../core/channel/lanes.ts'
 export type { DesyncReport, DesyncVerdict, DivergedReport, PlayerReport } from '../core/order/desync-report.ts'
 export type { DesyncFinding, NamedDifference } from '../core/lockstep/desync/finding.ts'
+export { DebugLog, type DebugOptions } from '../core/lockstep/desync/debug-log.ts'
 export { GameReferee } from '../core/lockstep/desync/game-referee.ts'
 export type { TraceFinding } from '../core/lockstep/desync/search.ts'
 export type { TraceKind, TraceRecord } from '../core/lockstep/desync/write-trace.ts'
@@ -15,7 +16,7 @@ export type { EndReason, TickEvent, TickEventName } from '../core/order/tick-eve
 export { TickLog } from '../core/order/tick-log.ts'
 export type { TimingFeedback } from '../core/order/ticks-frame.ts'
 export {
-  defineLockstep, type LockstepDefinition, type LockstepGame, type TickOrders,
+  defineLockstep, type Derived, type LockstepDefinition, type LockstepGame, type TickOrders,
 } from '../core/lockstep/define-lockstep.ts'
 export {
   BridgeFeed, type BridgeAbilities, type BridgeDiagnostics, type OrderSupport, type ProtocolBridge,
@@ -26,6 +27,8 @@ export {
   Order, order, type AnyOrder, type CheckedWorld, type GivenOrder, type OrderOptions,
 } from '../core/lockstep/order.ts'
 export type { OrderListener, OrderState } from '../core/lockstep/own-orders.ts'
+export { readReplay } from '../core/lockstep/read-replay.ts'
+export type { ReplayDeck } from '../core/lockstep/replay-deck.ts'
 export { playedMatch, ReplayFeed, type PlayedMatch } from '../core/lockstep/replay-feed.ts'
 export type { Roster } from '../core/lockstep/roster.ts'
 export type { FeedDiagnostics, FeedStatus, SubmitResult, TickFeed } from '../core/lockstep/tick-feed.ts'
@@ -50,3 +53,5 @@ export { RANKED_RELAY, type RelayOptions } from '../core/order-relay/relay-optio
 export type { RelayNotice } from '../core/order-relay/relay-watch.ts'
 export { createRelayHost } from '../core/relaying/relay-host.ts'
 export { RANKED_ROOM, type Referee, type RelayMatch, type RelayRoomType } from '../core/relaying/relay-match.ts'
+export type { RecordedMatch, RelayRecorder } from '../core/relaying/match-keeping.ts'
+export type { SealSigner } from '../core/order/tick-sealer.ts'

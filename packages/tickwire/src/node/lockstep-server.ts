@@ -15,6 +15,7 @@ import type { DatagramPortStats } from '../core/endpoint/datagram-port.ts'
 import { MessagePorts, type MessagePortLike } from '../core/endpoint/message-ports.ts'
 import { desyncReportName } from '../core/order/desync-report.ts'
 import { createRelayHost } from '../core/relaying/relay-host.ts'
+import type { RecordedMatch } from '../core/relaying/match-keeping.ts'
 import type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
 import { PATH_SCAN_MS, PATH_UNUSED_MS } from '../core/base/limits.ts'
@@ -24,6 +25,7 @@ import { systemEntropy } from './entropy.ts'
 import { openHttpSite, type HttpSite } from './http-site.ts'
 import { portOf } from './listen.ts'
 import { withWeather } from './load-weather.ts'
+import { recordMatch } from './match-replays.ts'
 import { PortBundle } from './port-bundle.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
 import { drainOnSignals } from './rooms-signals.ts'
@@ -43,6 +45,8 @@ export interface ServeLockstepOptions
   readonly maxRooms?: number
   /** Reports of desyncs are written here, as `desync_report_{seed}_{tick}.json`. Default: they are not. */
   readonly reportFolder?: string
+  /** Matches are recorded here, as `{room}_{seed}.twr`, sealed with the identity of the server. Default: not. */
+  readonly replayFolder?: string
 }
 
 const CLOSE_MS = 500
@@ -116,8 +120,13 @@ export class ServingLockstep {
     this.url = `${options.tls === undefined ? 'http' : 'https'}://localhost:${portOf(site.server, 0)}`
     const members = [...transports.members, { prefix: 'port:', port: this.#messages }]
     this.#ports = new PortBundle(withWeather(members, options.weather))
-    const complete = Object.entries(types).map(([name, type]) =>
-      [name, { capacity: type.game.players[1], ...type, ...reporting(type, options.reportFolder) }] as const)
+    const { replayFolder } = options
+    const recording = replayFolder === undefined ? {} : {
+      record: (match: RecordedMatch) => recordMatch(match, replayFolder, provider, identity),
+    }
+    const complete = Object.entries(types).map(([name, type]) => [name, {
+      capacity: type.game.players[1], ...recording, ...type, ...reporting(type, options.reportFolder),
+    }] as const)
     this.rooms = createRelayHost(Object.fromEntries(complete), {
       entropy: systemEntropy,
       security: { ...options.security, provider, identity },

@@ -134,3 +134,21 @@ export const MESH_PLAYERS_MAX = 3
 
 /** Ticks that a peer of a mesh may be ahead of the tick that is stepped: ten seconds at 30 Hz. */
 export const MESH_TICKS_AHEAD_MAX = 300
+
+/** Ticks of one seal: 8.5 seconds at 30 Hz, so a signature costs nothing, and a proof of one tick has eight hashes. */
+export const SEAL_TICKS = 256
+
+/** Ticks after its last one at which a segment is sealed: the reports of slow clients are there. */
+export const SEAL_WAIT_TICKS = 64
+
+/** Ticks between two key images of a replay: 30 seconds at 30 Hz. Seeking steps at most these. */
+export const KEY_IMAGE_TICKS = 900
+
+/** Every so many key images one is whole: a damaged patch loses at most the four after it. */
+export const KEY_IMAGES_WHOLE = 5
+
+/** Ticks that wait for the disk: ten seconds. More are a gap. */
+export const REPLAY_QUEUE_TICKS = 300
+
+/** Ticks in one chunk of a replay: what a crash may lose, one second. */
+export const REPLAY_CHUNK_TICKS = 30

@@ -35,8 +35,8 @@ export class Hosting implements LockstepPlace {
     game: LockstepGame<O>, options: LockstepOptions, machine: LockstepMachine,
   ): Promise<LockstepRoom<O>> {
     refuseRanked(options, 'hosting')
-    const { fingerprint, tickRate, players } = game
-    const hosted = await machine.host({ fingerprint, tickRate, players }, this.#options)
+    const { fingerprint, tickRate, players, text } = game
+    const hosted = await machine.host({ fingerprint, tickRate, players, text }, this.#options)
     this.#relay = hosted
     try {
       const line = await LockstepLine.open(game, { open: () => hosted.invite() }, options, machine)

@@ -10,6 +10,7 @@ import type { LockstepLanes } from '../game/lockstep-lanes.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
+import type { SealSigner } from '../order/tick-sealer.ts'
 import type { DesyncReport } from '../order/desync-report.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
 import type { ClientLink, TransportName } from './client-link.ts'
@@ -49,6 +50,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
       createEndpoint: (config) => site.parts.createEndpoint(config),
       ...(options.runner && { runner: options.runner }),
       ...(machine.engine !== undefined && { machine: machine.engine }),
+      signer: makeSigner(machine),
       ...(machine.sourceLine && { sourceLine: machine.sourceLine }),
       ...(options.onDesync && {
         onReport: (json: string) => { options.onDesync?.(JSON.parse(json) as DesyncReport) },
@@ -211,4 +213,11 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     if (this.#link !== undefined) this.#dropLink(this.#link)
     this.onEnd(reason)
   }
+}
+
+/** A key for the seals of one seat. */
+function makeSigner({ platform: { entropy }, provider }: LockstepMachine): SealSigner {
+  const seed = new Uint8Array(32)
+  entropy.fill(seed)
+  return provider.importSigning(seed)
 }

@@ -8,6 +8,7 @@ import type { MessagePortLike } from '../endpoint/message-ports.ts'
 import { LocalFeed, type LocalFeedOptions } from '../lockstep/local-feed.ts'
 import { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
+import { ReplayDeck } from '../lockstep/replay-deck.ts'
 import { ReplayFeed, type PlayedMatch } from '../lockstep/replay-feed.ts'
 import type { PortSource } from './hosted-relay.ts'
 import { LockstepLine } from './lockstep-line.ts'
@@ -18,6 +19,7 @@ class FeedDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
   readonly runner: LockstepRunner<O>
   readonly isAway = false
   readonly transport = 'none'
+  deck: ReplayDeck | undefined = undefined
   onWork: () => void = () => {}
   onAway: () => void = () => {}
   onBack: () => void = () => {}
@@ -29,7 +31,10 @@ class FeedDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
 
   drive(now: Millis): Millis {
     this.runner.update(now)
-    if (!this.runner.isEnded && this.runner.feed.status() !== 'ended') return this.runner.nextAt()
+    const isOver = this.runner.isEnded || this.runner.feed.status() === 'ended'
+    // A replay at its end waits: the viewer may go back.
+    if (this.deck !== undefined && isOver) return Infinity
+    if (!isOver) return this.runner.nextAt()
     this.onEnd({ by: 'local', code: 'ended' })
     return Infinity
   }
@@ -59,7 +64,9 @@ export function replay(match: PlayedMatch, { speed = 1 }: { readonly speed?: num
       const { runner } = asked
       const feed = new ReplayFeed(match)
       feed.speed = speed
-      return new LockstepRoom(new FeedDrive(new LockstepRunner(game, feed, runner)), platform)
+      const drive = new FeedDrive(new LockstepRunner(game, feed, runner))
+      drive.deck = new ReplayDeck(drive.runner as unknown as LockstepRunner, feed, match)
+      return new LockstepRoom(drive, platform)
     },
   }
 }

@@ -19,6 +19,7 @@ import type { DesyncReport } from '../order/desync-report.ts'
 import type { LockstepRunner, RunnerOptions } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder, Order } from '../lockstep/order.ts'
 import type { OrderListener } from '../lockstep/own-orders.ts'
+import type { ReplayDeck } from '../lockstep/replay-deck.ts'
 import { playedMatch, type PlayedMatch } from '../lockstep/replay-feed.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
 import type { FeedDiagnostics } from '../lockstep/tick-feed.ts'
@@ -110,6 +111,8 @@ export interface LockstepDrive<O extends readonly AnyOrder[]> {
   readonly runner: LockstepRunner<O>
   /** Whether the connection is lost. */
   readonly isAway: boolean
+  /** Seeks in a replay. Undefined: this is no replay. */
+  readonly deck?: ReplayDeck | undefined
   /** The transport in use; 'none' without a network, and while it looks for one. */
   readonly transport: TransportName | 'none'
   /** Messages to and from the other players. Undefined: the place has none. */
@@ -259,10 +262,19 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     this.#wake()
   }
 
-  /** Asks for a speed: 1 is normal, 0.1 to 8. */
+  /** Asks for a speed: 1 is normal, 0.1 to 8. A replay changes it at once, up to 16. */
   setSpeed(speed: number): void {
-    this.runner.setSpeed(this.#platform.now(), speed)
+    const { deck } = this.#drive
+    if (deck !== undefined) deck.setSpeed(speed)
+    else this.runner.setSpeed(this.#platform.now(), speed)
     this.#wake()
+  }
+
+  /** Shows another tick of a replay. False: this is no replay, or it has no such tick. */
+  seek(tick: Tick): boolean {
+    const isThere = this.#drive.deck?.seek(tick) === true
+    this.#wake()
+    return isThere
   }
 
   /** Draws before every repaint until the match is over. */

@@ -27,6 +27,7 @@ import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import { decodeSync, encodeSync, type SyncMessage } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
+import type { SealSigner } from '../order/tick-sealer.ts'
 import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
 import type { ClientParts } from './client-host-options.ts'
@@ -44,6 +45,8 @@ export interface LockstepClientOptions {
   readonly createEndpoint?: ClientParts['createEndpoint']
   /** The engine and the build of this client, for reports of desyncs. Default: ''. */
   readonly machine?: string
+  /** Signs the own orders, if the match is recorded. Default: nothing is signed. */
+  readonly signer?: SealSigner
   /** Finds the line of the source for a line of a bundle. Default: lines are as the engine names them. */
   readonly sourceLine?: (site: CodeSite) => Promise<CodeSite>
   /** This client differed from the others, and was named or repaired. */
@@ -185,10 +188,11 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   }
 
   #makeAgent(runner: LockstepRunner<O>): DesyncAgent {
-    const { machine = '', sourceLine, onFinding, onReport } = this.#options
+    const { machine = '', signer, sourceLine, onFinding, onReport } = this.#options
     return new DesyncAgent(runner as unknown as LockstepRunner, {
       machine, sha256: this.#sha256, send: (message) => { this.#sync.send(encodeSync(message)) },
-      ...(sourceLine && { sourceLine }), ...(onFinding && { onFinding }), ...(onReport && { onReport }),
+      ...(signer && { signer }), ...(sourceLine && { sourceLine }),
+      ...(onFinding && { onFinding }), ...(onReport && { onReport }),
     })
   }
 

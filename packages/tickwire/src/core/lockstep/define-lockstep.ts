@@ -27,6 +27,16 @@ export interface TickOrders<O> extends Iterable<GivenOrder<O>> {
   isAway(player: PeerId): boolean
 }
 
+/** A cache that follows from the world: a grid, a field of ways. */
+export interface Derived {
+  /** Its name, for errors. */
+  readonly name: string
+  /** Makes it anew from the world. */
+  rebuild(world: World): void
+  /** A number that differs when the cache does. */
+  hash(world: World): number
+}
+
 /** The argument of `defineLockstep`. */
 export interface LockstepDefinition<O extends readonly AnyOrder[]> {
   /** Ticks per second. Default: 30. */
@@ -39,6 +49,8 @@ export interface LockstepDefinition<O extends readonly AnyOrder[]> {
   readonly entities: readonly Entity[]
   /** State that `step` keeps outside the schema. Created anew for every world that is stepped. */
   external?(): External
+  /** Caches that follow from the world. They are rebuilt after a repair, and checked in development. Default: none. */
+  readonly derived?: readonly Derived[]
   /** Before the first tick, on every peer: makes the map. */
   onStart?(world: World): void
   /** A player has joined, in the same tick on every peer. */

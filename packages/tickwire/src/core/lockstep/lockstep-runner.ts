@@ -8,7 +8,6 @@
  */
 
 import { InvariantError } from '../base/assert.ts'
-import type { StepTraps } from '../base/step-traps.ts'
 import { ORDER_BYTES_MAX, ORDER_TYPES_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import { END_REASONS, putTickEvent, readTickEvent, TICK_EVENT, type TickEvent } from '../order/tick-event.ts'
@@ -25,40 +24,20 @@ import { World } from '../world/world.ts'
 import { restoreWorld } from '../world/world-image.ts'
 import type { LockstepGame, TickOrders } from './define-lockstep.ts'
 import type { AnyOrder, GivenOrder, Order } from './order.ts'
+import { isCheckTick } from './check-schedule.ts'
 import { CheckView } from './check-view.ts'
+import { DualTest } from './desync/dual-test.ts'
+import { leanPulse } from './desync/lean-pulse.ts'
 import { OwnOrders, type OrderListener } from './own-orders.ts'
 import { decodeValues, encodeValues } from './order-values.ts'
 import { Roster } from './roster.ts'
+import type { RunnerOptions, RunnerWatch } from './runner-options.ts'
 import type { TickFeed } from './tick-feed.ts'
 
-/** Sees every tick of a runner before the game's listeners do. */
-export interface RunnerWatch {
-  /** A tick was stepped, and has this hash: low and high half. */
-  handleStepped(tick: Tick, low: number, high: number): void
-}
-
-/** How a runner is made. */
-export interface RunnerOptions {
-  /** Ticks that one call may step, so that a client that catches up still draws. Default: 30. */
-  readonly ticksPerUpdate?: number
-  /** For development: every tick is also stepped from an image of the world, and compared. Default: false. */
-  readonly heavy?: boolean
-  /** For development: `check` must not change the world. Default: false. */
-  readonly checkPurity?: boolean
-  /** The runner went on from an image: the ticks up to this one were not stepped. */
-  readonly onJump?: (tick: Tick) => void
-  /**
-   * For development: `step` and the callbacks of the game may not use clocks, chance, inexact `Math` and other things
-   * that differ between machines. Called once for each use, with the fix. Default: `connect` warns in development.
-   */
-  readonly traps?: Pick<StepTraps, 'run'>
-  /** A tick event was executed. */
-  readonly onEvent?: (event: TickEvent, tick: Tick) => void
-  /** A tick was stepped: its hash, low and high half. */
-  readonly onTick?: (tick: Tick, low: number, high: number) => void
-}
+export type { RunnerOptions, RunnerWatch } from './runner-options.ts'
 
 const TICKS_PER_UPDATE = 30
+const NO_ROOT: readonly number[] = [0, 0]
 
 /** The orders of the tick that is being stepped. */
 class GivenOrders implements TickOrders<AnyOrder> {
@@ -108,6 +87,8 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   readonly roster: Roster = new Roster()
   /** Keeps the last ticks, to name and heal a desync. Undefined: nothing does. */
   watch: RunnerWatch | undefined = undefined
+  /** The last tick with an order of the own player that was not given by this runner. */
+  lastStranger: Tick = 0
   /** Orders that could not be decoded or were not allowed, and were skipped on every peer. */
   skipped = 0
   readonly #options: RunnerOptions
@@ -131,6 +112,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.world = this.#makeWorld()
     this.hash = new StateHash(this.world)
     if (feed.seed !== 0) this.#begin()
+    if (options.dual === true) new DualTest(this as unknown as LockstepRunner)
     if (options.heavy === true)
       this.#heavy = new HeavyTest(this.world, () => this.#makeWorld(), (copy) => this.#play(copy, false))
   }
@@ -219,18 +201,18 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   replay(world: World, roster: Roster, tick: Tick): void {
     this.#decode(tick, false)
     world.beginTick()
-    for (const event of this.#events) roster.apply(event)
+    for (const event of this.#events) roster.apply(event, tick)
     if (tick >= this.#beganAt) this.#play(world, false, roster)
     world.endTick()
   }
 
   /**
    * Goes on from an image of the world after a tick of the log, without stepping the ticks up to it. False: the bytes
-   * are not an image of that tick, or the log does not reach it, and nothing has changed.
+   * are not an image of that tick, or the log does not reach it, and nothing has changed. Only a replay goes back.
    */
-  jump(tick: Tick, image: Uint8Array): boolean {
+  jump(tick: Tick, image: Uint8Array, mayGoBack: boolean = false): boolean {
     const { feed } = this
-    if (tick <= this.tick || tick > feed.log.newest || feed.skipTo === undefined) return false
+    if ((tick <= this.tick && !mayGoBack) || tick > feed.log.newest || feed.skipTo === undefined) return false
     const seed = this.#hasBegun ? this.world.seed : this.#seedUpTo(tick)
     const { world } = this
     const saved = world.external.save()
@@ -247,9 +229,11 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   #skip(tick: Tick, seed: number, copy: World): void {
     if (!this.#hasBegun) reseedWorld(this.world, seed)
     this.#hasBegun = true
-    for (let skipped = this.tick + 1; skipped <= tick; skipped++) {
+    if (tick < this.tick) this.roster.restore(new Roster())
+    this.#isEnded = false
+    for (let skipped = tick < this.tick ? 1 : this.tick + 1; skipped <= tick; skipped++) {
       this.#decode(skipped, false)
-      this.#applyRoster()
+      this.#applyRoster(skipped)
     }
     copyWorld(copy, this.world)
     this.hash.update()
@@ -305,12 +289,13 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     }
     if (this.#hasBegun) this.#heavy?.begin()
     this.world.beginTick()
-    this.#applyRoster()
+    this.#applyRoster(tick)
     if (this.#hasBegun) this.#guarded(() => this.#play(this.world, true))
     this.world.endTick()
     if (this.#hasBegun) this.#heavy?.check()
-    const [low, high] = this.hash.update()
-    this.feed.report(tick, (low ^ (low >>> 16)) & 0xffff, low, high)
+    const isWhole = this.roster.isHashFull || isCheckTick(tick, this.world, this.roster)
+    const [low, high] = isWhole ? this.hash.update() : NO_ROOT
+    this.feed.report(tick, isWhole ? (low ^ (low >>> 16)) & 0xffff : leanPulse(this.world), low, high)
     this.watch?.handleStepped(tick, low, high)
     for (const event of this.#events) this.#options.onEvent?.(event, tick)
     this.#options.onTick?.(tick, low, high)
@@ -338,7 +323,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       }
       const kind = this.game.orders[type] as unknown as Order | undefined
       const values = kind && decodeValues(kind.schema, log.bytes, dataAt, dataLength)
-      if (isOwn) this.#own.match(type, log.bytes, dataAt, dataLength)
+      if (isOwn && !this.#own.match(type, log.bytes, dataAt, dataLength)) this.lastStranger = tick
       if (kind === undefined || values === undefined) {
         if (isLive) this.skipped++
         if (isOwn) this.#own.settle('refused')
@@ -350,9 +335,9 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     }
   }
 
-  #applyRoster(): void {
+  #applyRoster(tick: Tick): void {
     for (const event of this.#events) {
-      this.roster.apply(event)
+      this.roster.apply(event, tick)
       if (event.name === 'end') this.#isEnded = true
     }
   }

@@ -42,19 +42,20 @@ export class OwnOrders {
     this.#call(own, 'issued')
   }
 
-  /** An own order is in the stream. Older ones that are not are lost. */
-  match(type: number, bytes: Uint8Array, at: number, length: number): void {
+  /** An own order is in the stream. Older ones that are not are lost. False: it was not given here. */
+  match(type: number, bytes: Uint8Array, at: number, length: number): boolean {
     const isSame = ({ data }: OwnOrder): boolean =>
       data.length === length && data.every((byte, each) => byte === bytes[at + each])
     const found = this.#waiting.findIndex((own) => own.type === type && isSame(own))
     this.#matched = undefined
-    if (found < 0) return
+    if (found < 0) return false
     const passed = this.#waiting.splice(0, found + 1)
     this.#matched = passed.pop()
     // Large orders go another way: the two kinds may overtake each other.
     const isSameWay = ({ data }: OwnOrder): boolean => (data.length > ORDER_BYTES_MAX) === (length > ORDER_BYTES_MAX)
     this.#waiting.unshift(...passed.filter((own) => !isSameWay(own)))
     for (const lost of passed.filter(isSameWay)) this.#call(lost, 'lost')
+    return true
   }
 
   /** The matched order waits for its check. */

@@ -17,6 +17,8 @@ export interface PlayedMatch {
   readonly bytes: Uint8Array
   /** How many ticks these are. */
   readonly ticks: Tick
+  /** The newest key image at or before a tick. Default: there are none. */
+  imageBefore?(tick: Tick): { readonly tick: Tick; readonly image: Uint8Array } | undefined
 }
 
 /** The ticks of a log, to be played again or stored. */
@@ -31,6 +33,8 @@ export class ReplayFeed implements TickFeed {
   readonly player: PeerId = 0
   /** How many times faster than played. Infinity: as fast as possible. Default: 1. */
   speed = 1
+  /** The last tick that may be taken. */
+  until: Tick = Infinity
   readonly #tickMs: number
   #taken: Tick = 0
   #nextAt: Millis = -Infinity
@@ -47,10 +51,15 @@ export class ReplayFeed implements TickFeed {
   }
 
   poll(now: Millis): Tick {
-    if (this.#taken >= this.log.newest || now < this.#nextAt) return 0
+    if (this.#taken >= this.log.newest || this.#taken >= this.until || now < this.#nextAt) return 0
     const every = this.#tickMs / this.speed
     this.#nextAt = this.#nextAt === -Infinity ? now + every : Math.max(this.#nextAt + every, now - this.#tickMs)
     return ++this.#taken
+  }
+
+  skipTo(tick: Tick): void {
+    this.#taken = tick
+    this.#nextAt = -Infinity
   }
 
   nextAt(): Millis {

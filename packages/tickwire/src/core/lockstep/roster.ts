@@ -2,6 +2,7 @@
 
 import type { PeerId, Tick } from '../base/time.ts'
 import type { TickEvent } from '../order/tick-event.ts'
+import { RECENT_TICKS } from './check-schedule.ts'
 
 /** The players of a match, as the last tick left them. The same on every peer. */
 export class Roster {
@@ -53,7 +54,8 @@ export class Roster {
   }
 
   /** Applies an event of the tick stream. */
-  apply({ name, player, value }: TickEvent): void {
+  apply({ name, player, value }: TickEvent, tick: Tick = 0): void {
+    if (name === 'join' || name === 'back') this.checkUntil = tick + RECENT_TICKS
     switch (name) {
       case 'join':
         if (!this.has(player)) this.#players = [...this.#players, player]
@@ -79,6 +81,9 @@ export class Roster {
         break
       case 'deadline':
         this.deadlineMs = value / 1000
+        break
+      case 'hash':
+        this.isHashFull = value === 1
         break
       case 'end':
         break

@@ -6,9 +6,7 @@
  *
  * A tick is a window of time: window k is [start, start + tick length) of the relay's clock, and it is closed one
  * deadline after its start. An order belongs to the window of its click. What is not there at the close is not in the
- * tick: the relay never waits. A late order goes into the next open tick, or is dropped (`late`).
- *
- * It has no socket, no clock, no world and no game code. The caller drives it and sends the log.
+ * tick: the relay never waits. A late order goes into the next open tick, or is dropped (`late`). The caller drives it.
  */
 
 import { ORDER_LARGE_BYTES_MAX } from '../base/limits.ts'
@@ -41,6 +39,7 @@ const STALL_MS = 250
 /** A deadline that changed by this much is announced. */
 const ANNOUNCE_MS = 4
 const MICROS = 1000
+
 /** The order relay of one game. */
 export class OrderRelay {
   /** All ticks so far. */
@@ -55,6 +54,8 @@ export class OrderRelay {
   readonly deadline: Deadline
   /** When packets were sent. */
   readonly line: ClockLine
+  /** Events of the next tick. */
+  readonly events: RelayEvents = new RelayEvents()
   readonly #filters: readonly RelayFilter[]
   readonly #pending: PendingOrders
   readonly #watch: Watch
@@ -62,7 +63,6 @@ export class OrderRelay {
   readonly #requests: Requests
   /** Undefined: the seed is not agreed here. */
   readonly #seed: RelaySeed | undefined
-  readonly #events = new RelayEvents()
   readonly #body = new TickBodyWriter(256)
   readonly #head = new OrdersHead()
   readonly #cursor = new OrderCursor()
@@ -71,7 +71,7 @@ export class OrderRelay {
   readonly #append = (body: TickBodyWriter): void => {
     const { log } = this
     body.end()
-    if (!log.append(body.bytes, body.length) || this.#events.hasEnded) this.#hasEnded = true
+    if (!log.append(body.bytes, body.length) || this.events.hasEnded) this.#hasEnded = true
     for (let each = 0; each < this.#filters.length; each++)
       this.#filters[each].onTick?.(log.newest, log.bytes, log.startOf(log.newest), log.endOf(log.newest))
   }
@@ -143,7 +143,7 @@ export class OrderRelay {
     this.state.open(now, slot, peer)
     fillBudgets(slot, this)
     this.#seed?.join(now, peer)
-    this.#events.add('join', peer, 0)
+    this.events.add('join', peer, 0)
     return slot
   }
 
@@ -155,7 +155,7 @@ export class OrderRelay {
     this.#watch.forget(slot)
     this.#pending.forget(slot)
     this.#seed?.forget(peer)
-    this.#events.add('leave', peer, END_REASONS.indexOf(reason))
+    this.events.add('leave', peer, END_REASONS.indexOf(reason))
   }
 
   /** The connection of a player is lost. Its slot is kept. */
@@ -180,12 +180,12 @@ export class OrderRelay {
     const wanted = Math.min(Math.max(Math.round(percent), 10), 800)
     if (wanted === this.#percent) return
     this.#percent = wanted
-    this.#events.add('speed', 0, wanted)
+    this.events.add('speed', 0, wanted)
   }
 
   /** Ends the match with the next tick. */
   end(reason: EndReason): void {
-    this.#events.add('end', 0, END_REASONS.indexOf(reason))
+    this.events.add('end', 0, END_REASONS.indexOf(reason))
   }
 
   /** Half of the shortest round trip to the player of a slot, in ms, from its connection. */
@@ -251,7 +251,7 @@ export class OrderRelay {
   tick(now: Millis): number {
     const resumed = this.#requests.takeResume(now)
     if (resumed !== undefined && !this.#hasEnded) {
-      this.#events.add(resumed.name, resumed.player, resumed.value)
+      this.events.add(resumed.name, resumed.player, resumed.value)
       this.#openAt(now)
     }
     const times = this.#times
@@ -270,7 +270,7 @@ export class OrderRelay {
   /** Closes the ticks with commits and with reveals when they are complete. */
   #tickSeed(now: Millis, seed: RelaySeed): number {
     for (const peer of seed.late(now)) this.#expel(peer)
-    const closed = seed.close(now, this.#body, this.#events, this.#append)
+    const closed = seed.close(now, this.#body, this.events, this.#append)
     if (closed > 0 && seed.stage === 'done' && !this.isPaused) this.#openAt(now)
     return closed
   }
@@ -295,7 +295,7 @@ export class OrderRelay {
     const wasAway = state.get(slot, FIELD.away) !== 0
     state.set(slot, FIELD.away, away)
     if (wasAway !== (away !== 0))
-      this.#events.add(away === 0 ? 'back' : 'away', state.get(slot, FIELD.peer), 0)
+      this.events.add(away === 0 ? 'back' : 'away', state.get(slot, FIELD.peer), 0)
   }
 
   /**
@@ -353,7 +353,7 @@ export class OrderRelay {
     if (event === undefined) return
     if (event.name === 'speed') this.setSpeed(event.value)
     else if (event.name === 'pause') {
-      this.#events.add(event.name, event.player, event.value)
+      this.events.add(event.name, event.player, event.value)
       this.#requests.isPaused = true
       // The tick with the pause is closed at once, and no other until the resume.
       if (this.isRunning) this.#close(now)
@@ -367,7 +367,7 @@ export class OrderRelay {
     const body = this.#body
     const times = this.#times
     body.begin()
-    this.#events.write(body)
+    this.events.write(body)
     this.#pending.take(tick, body, this.#peerOf)
     this.#append(body)
     const { tickMs } = this
@@ -383,6 +383,6 @@ export class OrderRelay {
     this.#watch.look(now, (slot) => this.#setAway(slot, 2))
     if (Math.abs(this.deadline.ms - this.#announcedMs) < ANNOUNCE_MS) return
     this.#announcedMs = this.deadline.ms
-    this.#events.add('deadline', 0, Math.round(this.deadline.ms * MICROS))
+    this.events.add('deadline', 0, Math.round(this.deadline.ms * MICROS))
   }
 }

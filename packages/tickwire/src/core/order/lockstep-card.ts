@@ -18,10 +18,12 @@ export interface LockstepCard {
   readonly tickRate: number
   /** The least and the most players. The match starts with the least. */
   readonly players: readonly [number, number]
+  /** Everything that two builds must agree on: rate, orders and entities. */
+  readonly text: string
 }
 
 /** The card of a game as text, for a relay that has no code of the game. */
-export function encodeCard({ players, text }: Pick<LockstepCard, 'players'> & { readonly text: string }): string {
+export function encodeCard({ players, text }: Pick<LockstepCard, 'players' | 'text'>): string {
   return JSON.stringify({ players, text })
 }
 
@@ -42,7 +44,7 @@ export function decodeCard(json: string): LockstepCard | string {
   const [least, most, ...rest] = (Array.isArray(players) ? players : []) as unknown[]
   if (!isCount(least) || !isCount(most) || least > most || rest.length > 0)
     return `invalid players (expected [least, most] from 1 to ${LOCKSTEP_PLAYERS_MAX})`
-  return { fingerprint: fingerprintBytes(text), tickRate, players: [least, most] }
+  return { fingerprint: fingerprintBytes(text), tickRate, players: [least, most], text }
 }
 
 /** The fingerprint of a text as bytes, least byte first. */

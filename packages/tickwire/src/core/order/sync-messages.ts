@@ -18,6 +18,7 @@
  * 19    image wanted  both      tick, whole: varints            whole 1: send the image; 0: send its digest.
  *                                                               From a client, tick 0: a state to go on from
  * 20    state         relay     tick, length: varints │ that many bytes of ticks │ image       tick 0: there is none
+ * 21    sealing       relay     tick varint                     the newest one. The match is recorded: players sign
  * ```
  *
  * A root is the low half, then the high half of a hash, 32 bits each, high byte first. Question and answer are for the
@@ -39,7 +40,7 @@ export interface Root {
 
 const KIND = {
   report: 1, ask: 2, answer: 3, finding: 4, done: 5, root: 6, seal: 7, image: 8, digest: 9,
-  request: 16, verdict: 17, summary: 18, wanted: 19, state: 20,
+  request: 16, verdict: 17, summary: 18, wanted: 19, state: 20, sealing: 21,
 } as const
 
 /** What a client is in a case of desync. */
@@ -76,6 +77,7 @@ export type SyncMessage =
     readonly ticks: Uint8Array
     readonly image: Uint8Array
   }
+  | { readonly kind: 'sealing'; readonly tick: number }
 
 const HEAD_BYTES_MAX = 192
 const KEY_BYTES = 32
@@ -186,6 +188,7 @@ function read(reader: BitReader, kind: number): SyncMessage | undefined {
       const whole = readVarint(reader)
       return whole > 1 ? undefined : { kind: 'wanted', tick: first, isWhole: whole === 1 }
     }
+    case KIND.sealing: return { kind: 'sealing', tick: first }
     default: return undefined
   }
 }

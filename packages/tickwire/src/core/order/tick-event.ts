@@ -13,6 +13,7 @@
  * C6 speed     percent        of the game's tick rate in real time
  * C7 deadline  microseconds   from the start of a window to its close
  * C8 end       reason
+ * CB hash      mode           1: every tick is hashed whole, 0: only some
  * ```
  *
  * A player asks for a pause, a resume or a speed with an order of the same type, and the relay decides.
@@ -23,6 +24,7 @@ import { putVarint, VarintReader } from './leb128.ts'
 /** The types of tick events on the wire. */
 export const TICK_EVENT = {
   join: 0xc0, leave: 0xc1, away: 0xc2, back: 0xc3, pause: 0xc4, resume: 0xc5, speed: 0xc6, deadline: 0xc7, end: 0xc8,
+  hash: 0xcb,
 } as const
 
 /** The name of a tick event. */
@@ -34,7 +36,7 @@ export interface TickEvent {
   readonly name: TickEventName
   /** The player that it is about. 0: the relay, or no player. */
   readonly player: number
-  /** The reason of a leave or an end, the percent of a speed, the microseconds of a deadline; otherwise 0. */
+  /** The reason of a leave or an end, percent of a speed, microseconds of a deadline, mode of a hash; otherwise 0. */
   readonly value: number
 }
 
@@ -50,12 +52,12 @@ export type EndReason = (typeof END_REASONS)[number]
 
 /** Whether the event is about a player. */
 function hasPlayer(name: TickEventName): boolean {
-  return name !== 'speed' && name !== 'deadline' && name !== 'end'
+  return name !== 'speed' && name !== 'deadline' && name !== 'end' && name !== 'hash'
 }
 
 /** Whether the event has a number of its own. */
 function hasValue(name: TickEventName): boolean {
-  return name === 'leave' || name === 'speed' || name === 'deadline' || name === 'end'
+  return name === 'leave' || name === 'speed' || name === 'deadline' || name === 'end' || name === 'hash'
 }
 
 /** Writes the values of an event at `at` and returns the end. */

@@ -7,62 +7,33 @@
 import { InvariantError } from '../base/assert.ts'
 import type { Entropy } from '../base/entropy.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
-import type { CloseReason } from '../connection/close-reason.ts'
+import type { CloseReason, LeaveCode } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
 import { SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
-import type { DesyncReport } from '../order/desync-report.ts'
 import { decodeSync, encodeSync, type Root } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
 import { DesyncJudge, type JudgeEvent } from '../order-relay/desync-judge.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import type { EndReason } from '../order/tick-event.ts'
-import type { TickLog } from '../order/tick-log.ts'
 import { TicksSource, type TimingFeedback } from '../order/ticks-frame.ts'
 import { OrderRelay } from '../order-relay/order-relay.ts'
 import { RejoinDesk, type DonorCandidate } from '../order-relay/rejoin-desk.ts'
-import { RANKED_RELAY, type RelayOptions } from '../order-relay/relay-options.ts'
 import { FIELD } from '../order-relay/relay-state.ts'
 import type { RelayNotice } from '../order-relay/relay-watch.ts'
 import type { FrameSink } from '../packet/frame-source.ts'
 import { HostedRoom, type RoomIdentity, type RoomWiring } from '../rooms/hosted-room.ts'
 import type { MatchImage } from '../rooms/room-image.ts'
 import type { PacketTap } from '../rooms/room-match.ts'
-import type { Complete, Member, RoomRules } from '../rooms/room-rules.ts'
+import type { Complete, Member } from '../rooms/room-rules.ts'
+import { HashMode } from './hash-mode.ts'
+import { MatchKeeping } from './match-keeping.ts'
 import { RelayLanes } from './relay-lanes.ts'
 import { ConnectingLine, type Line } from './relay-line.ts'
+import type { RelayRoomType } from './relay-room-type.ts'
 
-/** The rules of a room with a lockstep match. */
-export interface RelayRoomType extends RoomRules {
-  /** The card of the game. A `LockstepGame` is one. */
-  readonly game: LockstepCard
-  /** Settings of the relay that differ from the defaults: `RANKED_ROOM` has those of ranked matches. */
-  readonly relay?: Partial<Omit<RelayOptions, 'tickRate' | 'players' | 'secret' | 'seed'>>
-  /** 'agreed': all players and the relay add to the seed, and none of them can choose it. Default: 'room'. */
-  readonly seed?: 'room' | 'agreed'
-  /** Observers receive ticks so much later. Default: 60. */
-  readonly observerDelayTicks?: number
-  /** A player with too many strikes (`relay.strikesMax`) is reported, or removed. Default: 'report'. */
-  readonly lagging?: 'report' | 'drop'
-  /** The relay noticed something about a player. */
-  readonly onNotice?: (notice: RelayNotice) => void
-  /** States of players differed. The report has what every player and the relay know. */
-  readonly onDesync?: (report: DesyncReport) => void
-  /** Decides who is right when no state has a majority. Default: none; see `relay.desync.tie`. */
-  readonly referee?: Referee
-}
-
-/** Knows the game, and steps it to say which state is right. */
-export interface Referee {
-  /** The hash of the state after a tick of the log. Undefined: it cannot be known. */
-  judge(seed: number, log: TickLog, tick: Tick): Root | undefined | Promise<Root | undefined>
-}
-
-/** The rules of ranked matches: no player has an advantage by its line, and none can choose the seed. */
-export const RANKED_ROOM: Required<Pick<RelayRoomType, 'relay' | 'seed' | 'lagging'>> = {
-  relay: RANKED_RELAY, seed: 'agreed', lagging: 'drop',
-}
+export { RANKED_ROOM, type Referee, type RelayRoomType } from './relay-room-type.ts'
 
 /** What a match must not be able to guess, and where it comes from. */
 export interface RelaySecrets {
@@ -111,9 +82,12 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   readonly judge: DesyncJudge
   /** Gives images to clients that are far behind. */
   readonly desk: RejoinDesk
+  /** The recording of the match. */
+  readonly keeping: MatchKeeping
   readonly #card: LockstepCard
   readonly #clients = new Map<PeerId, Client>()
   readonly #delayTicks: number
+  readonly #hashMode = new HashMode()
   #nextAt: Millis = 0
   #joined = 0
   #endedAt: Millis = Infinity
@@ -134,6 +108,8 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     })
     const rules = { ...type.relay?.desync, hasReferee: type.referee !== undefined }
     this.judge = new DesyncJudge(this.relay.log, this.seed, () => this.#judged(), rules)
+    const recorder = type.record?.({ id: this.id, seed: this.seed, game: type.game, log: this.relay.log })
+    this.keeping = new MatchKeeping(recorder, this.relay.log, sha256, () => this.#judged())
     this.desk = new RejoinDesk({
       log: this.relay.log, sha256, players: () => this.#judged(), newestFor: (peer) => this.#newestFor(peer),
     })
@@ -159,6 +135,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, client))
     this.lanes.attach(this.now(), id, connection, isObserver, () => client.source.filledSequence)
     this.#attachSync(id, client)
+    if (!isObserver) this.keeping.greet(id)
     // A new player joins when its first packets have arrived. One that has a slot, and an observer, is there at once.
     if (isObserver || relay.slotOf(id) >= 0) this.#joinLobby(client)
   }
@@ -198,16 +175,25 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     for (const notice of relay.notices()) this.#handleNotice(notice)
     this.judge.tick(now)
     this.desk.tick(now)
+    this.keeping.tick(now, closed)
     this.#carryOut()
     for (const client of this.#clients.values()) this.#release(client)
     if (closed > 0) {
-      if (relay.log.newest % FEEDBACK_TICKS < closed) this.#measure()
+      if (relay.log.newest % FEEDBACK_TICKS < closed) {
+        this.#measure()
+        this.#hashMode.look(relay)
+      }
       for (const { source } of this.#clients.values()) source.wake()
       if (relay.hasEnded) this.#handleEnd(now)
     }
     if (now > this.#endedAt + FAREWELL_MS) this.end()
     this.#nextAt = Math.min(relay.nextAt(), this.judge.nextAt(), this.desk.nextAt(), now + IDLE_MS)
     return closed
+  }
+
+  override closeAll(code: LeaveCode): void {
+    this.keeping.close(this.now())
+    super.closeAll(code)
   }
 
   nextAt(): Millis {
@@ -280,7 +266,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const { connection, source, sync } = client
     const sink = new SyncSink()
     sync.takenSequence = () => source.filledSequence
-    const isDonor = (): boolean => this.judge.isDonor(peer) || this.desk.isDonor(peer)
+    const isDonor = (): boolean => [this.judge, this.desk, this.keeping].some((each) => each.isDonor(peer))
     sink.limit = () => isDonor() ? SYNC_MESSAGE_BYTES_MAX : SYNC_SMALL_BYTES_MAX
     sink.onMessage = (now, bytes) => {
       const message = decodeSync(bytes)
@@ -288,6 +274,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       this.judge.handleMessage(now, peer, message)
       if (message.kind === 'wanted') client.isHeld = true
       this.desk.handleMessage(now, peer, message)
+      this.keeping.handleMessage(peer, message)
       this.#carryOut()
     }
     connection.addSource(LOCKSTEP_KIND.sync, sync)
@@ -297,7 +284,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   /** Sends what the judge wants to send, and does what it decided. */
   #carryOut(): void {
     for (const event of this.judge.takeEvents()) this.#handleVerdict(event)
-    for (const { to, message } of [...this.judge.take(), ...this.desk.take()]) {
+    for (const { to, message } of [...this.judge.take(), ...this.desk.take(), ...this.keeping.take()]) {
       const client = this.#clients.get(to)
       const isSent = client?.sync.send(encodeSync(message)) === true
       if (client === undefined || message.kind !== 'state') continue

@@ -26,6 +26,12 @@ export const CHUNK = {
   end: 7,
   receivedRows: 8,
   openedPackets: 9,
+  ticks: 10,
+  image: 11,
+  seal: 12,
+  gap: 13,
+  playerSeals: 14,
+  hashes: 15,
 } as const
 
 /** Indexed by chunk type, for display. */
@@ -40,6 +46,12 @@ export const CHUNK_NAMES: readonly string[] = [
   'end',
   'received rows',
   'opened packets',
+  'ticks',
+  'image',
+  'seal',
+  'gap',
+  'player seals',
+  'hashes',
 ]
 
 /** In `flags`: the first tick of the chunk needs no tick before it. */

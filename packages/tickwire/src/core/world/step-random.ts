@@ -35,6 +35,8 @@ export interface DrawCounts {
 }
 
 export class StepRandom {
+  /** Changes with every draw: object and number of the draw. A cheap sign of equal draws. */
+  fold = 0
   readonly #counts: DrawCounts
   readonly #words: KeyedPrng
 
@@ -101,6 +103,7 @@ export class StepRandom {
     const counts = this.#counts
     const drawn = this.#words.ordinal - (counts.isStepping ? 0 : BETWEEN_TICKS)
     counts.hasDraws = true
+    this.fold = (Math.imul(this.fold ^ id, 0x0100_0193) + drawn) | 0
     if (id === 0) counts.worldDraws = drawn
     else counts.objects.words[(indexOf(id) << WORD.shift) + WORD.draws] = drawn
   }

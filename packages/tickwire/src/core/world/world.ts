@@ -280,6 +280,7 @@ export class World implements DrawCounts {
   beginTick(): void {
     this.tick++
     this.isStepping = true
+    this.random.fold = 0
     this.#forgetDraws()
   }
 

@@ -18,7 +18,11 @@ import { decodeQuestion, encodeQuestion, type Question } from './descent-wire.ts
 import { CaseFile } from './donor.ts'
 import { findingText, nameDifferences, type DesyncFinding } from './finding.ts'
 import { ImageDonor } from '../image-donor.ts'
-import { History } from './history.ts'
+import { isCheckTick } from '../check-schedule.ts'
+import { PlayerSealer } from '../player-sealer.ts'
+import type { SealSigner } from '../../order/tick-sealer.ts'
+import { StateHash } from '../../world/state-hash.ts'
+import { History, type KeptWorld } from './history.ts'
 import type { TraceRecord } from './write-trace.ts'
 import { searchRepair, searchTrace, type Repair, type Search, type TraceFinding } from './search.ts'
 
@@ -28,6 +32,8 @@ export interface AgentOptions {
   readonly send: (message: SyncMessage) => void
   /** SHA-256, for the digests of images. */
   readonly sha256: Sha256
+  /** Signs the own orders, if the match is recorded. Default: nothing is signed. */
+  readonly signer?: SealSigner
   /** The engine and the build, for reports. */
   readonly machine: string
   /** Finds the line of the source for a line of a bundle. */
@@ -61,10 +67,13 @@ export class DesyncAgent implements RunnerWatch {
   readonly #history: History
   readonly #options: AgentOptions
   readonly #donor: ImageDonor
+  /** What watched the runner before. */
+  readonly #before: RunnerWatch | undefined
   /** How often this client was repaired. */
   heals = 0
   /** A request for a tick that is not stepped yet. */
   #asked: Extract<SyncMessage, { kind: 'request' }> | undefined
+  #sealer: PlayerSealer | undefined
   #file: CaseFile | undefined
   #fileCase = 0
   #running: Running | undefined
@@ -74,11 +83,16 @@ export class DesyncAgent implements RunnerWatch {
     this.#options = options
     this.#history = new History(runner.game, runner.world)
     this.#donor = new ImageDonor(this.#history, options.sha256, options.send)
+    this.#before = runner.watch
     runner.watch = this
   }
 
   handleStepped(_tick: Tick, low: number, high: number): void {
-    this.#history.save(this.#runner.roster, low, high)
+    this.#before?.handleStepped(_tick, low, high)
+    const { tick, roster, world } = this.#runner
+    this.#history.save(roster, low, high)
+    if (isCheckTick(tick, world, roster)) this.#options.send({ kind: 'root', tick, root: { low, high } })
+    this.#sealer?.handleStepped(tick)
     if (this.#asked !== undefined && this.#asked.tick <= this.#runner.tick) this.#report(this.#asked)
     this.#donor.handleStepped(this.#runner.tick)
   }
@@ -106,6 +120,9 @@ export class DesyncAgent implements RunnerWatch {
       case 'answer':
         if (this.#running?.verdict.case === message.case) this.#resume(now, this.#running, message.bytes)
         break
+      case 'sealing':
+        this.#beginSealing(message.tick)
+        break
       case 'wanted':
         this.#donor.handleWanted(message, this.#runner.tick)
         break
@@ -117,6 +134,12 @@ export class DesyncAgent implements RunnerWatch {
     }
   }
 
+  /** The match is recorded. `from`: its newest tick, if this process has just taken the seat. */
+  #beginSealing(from: Tick): void {
+    const { signer, sha256, send } = this.#options
+    if (signer !== undefined) this.#sealer ??= new PlayerSealer(this.#runner, from, sha256, signer, send)
+  }
+
   /** Sends the report, and keeps the worlds of the case. */
   #report({ case: number, tick }: Extract<SyncMessage, { kind: 'request' }>): void {
     this.#asked = undefined
@@ -126,7 +149,7 @@ export class DesyncAgent implements RunnerWatch {
     const generator = kept === undefined ? new Array<number>(GENERATOR_WORDS).fill(0) : [...kept.world.prng.state]
     this.#options.send({
       kind: 'report', case: number, tick, held, generator, machine: this.#options.machine,
-      root: history.rootOf(tick) ?? { low: 0, high: 0 },
+      root: knownRoot(history.rootOf(tick)) ?? hashed(kept) ?? { low: 0, high: 0 },
     })
     this.#closeFile()
     if (kept === undefined) return
@@ -206,6 +229,7 @@ export class DesyncAgent implements RunnerWatch {
     const { tick: present } = runner
     this.#history.replaceBy(repaired)
     runner.roster.restore(file.roster)
+    for (const cache of runner.game.derived ?? []) cache.rebuild(runner.world)
     this.#keep()
     for (let tick = file.tick + 1; tick <= present; tick++) {
       runner.replay(runner.world, runner.roster, tick)
@@ -262,4 +286,15 @@ async function inSource(
     }
   }
   return { ...found, own: await mapped(found.own), theirs: await mapped(found.theirs) }
+}
+
+/** Undefined when the tick was not hashed whole. */
+function knownRoot(root: Root | undefined): Root | undefined {
+  return root === undefined || (root.low === 0 && root.high === 0) ? undefined : root
+}
+
+function hashed(kept: KeptWorld | undefined): Root | undefined {
+  if (kept === undefined) return undefined
+  const [low, high] = new StateHash(kept.world).update()
+  return { low, high }
 }

@@ -1,0 +1,93 @@
+/**
+ * `tickwire verify`: whether a recorded lockstep match is as the relay sealed it, and whether its worlds follow from
+ * its ticks.
+ */
+
+import { parseArgs } from 'node:util'
+import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
+import { rootText } from '../core/order/desync-report.ts'
+import { MatchFile } from '../core/replay/match-file.ts'
+import { verifyMatch, verifyTick, type VerifyOptions } from '../core/replay/verify-match.ts'
+import { stepMatch } from '../core/lockstep/step-match.ts'
+import { bestProvider } from '../node/crypto.ts'
+import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
+import { loadLockstepModule } from './lockstep-module.ts'
+import { readKeyOption } from './key-option.ts'
+import { openRecordingOption, readCountOption } from './recording-option.ts'
+
+const OPTIONS = {
+  key: { type: 'string' },
+  tick: { type: 'string' },
+  step: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** Verifies a recorded match. */
+export const verify: AsyncCommand = {
+  summary: 'check the seals of a recorded lockstep match, or one tick of it, or step it again',
+  help: `
+tickwire verify FILE [--key KEY] [--tick N] [--step game.ts] [--json]
+
+Checks that no tick, image or seal of a recording was changed, added or left out since the relay sealed it, and that the
+players signed their orders. It needs no network and no code of the game.
+
+  --key KEY        the public key of the relay (server.pub), or a file with it. Without it the seals are checked against
+                   the key in the file, which anyone can have made
+  --tick N         prove one tick: its seal, and the hashes beside its path
+  --step game.ts   also step the game, and compare its hashes and images with the sealed ones
+  --json           the result as JSON
+
+Exit code: 0 when everything is genuine, 1 when something is not.`,
+  async run(args, world) {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+    const provider = bestProvider()
+    const options: VerifyOptions = {
+      sha256: (bytes) => provider.sha256(bytes),
+      verify: (publicKey, message, signature) => provider.importVerifying(publicKey).verify(message, signature),
+      ...(values.key !== undefined && { publicKey: readKeyOption('--key', values.key, 'server-public') }),
+    }
+    const { recording, close } = openRecordingOption(positionals)
+    try {
+      const file = new MatchFile(recording)
+      if (file.stretches.length === 0) throw new UsageError('this is not a recording of a lockstep match.')
+      if (values.tick !== undefined)
+        return proveTick(file, readCountOption('--tick', values.tick, 1, 1), options, world)
+      const game = values.step === undefined ? undefined : await loadLockstepModule(values.step)
+      return report(file, options, game, values, world)
+    } finally {
+      close()
+    }
+  },
+}
+
+function proveTick(file: MatchFile, tick: number, options: VerifyOptions, world: CommandWorld): number {
+  const { isGenuine, text, hashes, root } = verifyTick(file, tick, options)
+  world.print(`${isGenuine ? 'genuine' : 'NOT genuine'}: ${text}${isGenuine ? `, by ${hashes} hashes` : ''}`)
+  if (root !== undefined)
+    world.print(`world ${rootText(root.root)}, reported by ${root.agreed} of ${root.players} players`)
+  return isGenuine ? 0 : 1
+}
+
+function report(
+  file: MatchFile, options: VerifyOptions, game: LockstepGame | undefined,
+  { key, json }: { readonly key?: string | undefined; readonly json: boolean }, world: CommandWorld,
+): number {
+  const verdict = verifyMatch(file, options)
+  const stepped = game && stepMatch(game, file, options.sha256)
+  const problems = [...verdict.problems, ...(stepped?.problems ?? [])]
+  if (json) {
+    const players = Object.fromEntries(verdict.players)
+    world.print(JSON.stringify({ ...verdict, problems, players, ...(stepped && { stepped }) }))
+    return problems.length > 0 ? 1 : 0
+  }
+  const { ticks, sealedTicks, seals, roots, images, lostTicks, players } = verdict
+  world.print(`${ticks} ticks, ${sealedTicks} sealed by ${seals} seals${key === undefined ? ' of an unknown key' : ''}`)
+  world.print(`${roots} hashes of worlds (64 bits), ${images} images (SHA-256)`)
+  if (lostTicks > 0) world.print(`incomplete: ${lostTicks} ticks were lost while recording`)
+  for (const [player, tick] of players) world.print(`player ${player} signed its orders up to tick ${tick}`)
+  if (stepped !== undefined)
+    world.print(`stepped ${stepped.ticks} ticks: ${stepped.roots} hashes and ${stepped.images} images are equal`)
+  for (const problem of problems) world.print(`NOT genuine: ${problem}`)
+  if (problems.length === 0) world.print(sealedTicks === 0 ? 'no seals: nothing is proved' : 'genuine')
+  return problems.length > 0 ? 1 : 0
+}

@@ -1,0 +1,94 @@
+/**
+ * What a client keeps for debugging, by level. Each level has everything of the levels below.
+ *
+ *   1  the order log: all ticks, and the hash after each, as a recording (`order-log.bin`)
+ *   2  every `derived` cache is rebuilt after each tick and compared with what it was
+ *   3  an image every 300 ticks, `desync_{seed}_{tick}.snap`
+ *
+ * `tickwire replay-log` and `tickwire bisect` read the files.
+ */
+
+import { InvariantError } from '../../base/assert.ts'
+import { REPLAY_CHUNK_TICKS } from '../../base/limits.ts'
+import type { Tick } from '../../base/time.ts'
+import type { Root } from '../../order/sync-messages.ts'
+import { CHUNK } from '../../replay/chunk.ts'
+import { encodeHashes } from '../../replay/hash-chunk.ts'
+import { encodeTicks } from '../../replay/match-chunks.ts'
+import { matchHead } from '../../replay/match-head.ts'
+import { MemorySink } from '../../replay/recording-memory.ts'
+import { RecordingWriter, type RecordingSink } from '../../replay/recording-writer.ts'
+import { encodeWorld } from '../../world/world-image.ts'
+import type { LockstepRunner, RunnerWatch } from '../lockstep-runner.ts'
+
+/** How much a client keeps for debugging. */
+export interface DebugOptions {
+  /** 0: nothing. 1: the order log. 2: also checks of caches. 3: also images. */
+  readonly level: 0 | 1 | 2 | 3
+  /** Where the order log is written: a file `order-log.bin`. Default: nowhere. */
+  readonly sink?: RecordingSink
+  /** Called with each image and the name of its file. */
+  readonly onImage?: (name: string, image: Uint8Array) => void
+  /** Ticks from one image to the next. Default: 300. */
+  readonly imageTicks?: number
+}
+
+const IMAGE_TICKS = 300
+
+/** Keeps what debugging needs of one runner. */
+export class DebugLog implements RunnerWatch {
+  readonly #runner: LockstepRunner
+  readonly #options: DebugOptions
+  readonly #before: RunnerWatch | undefined
+  readonly #writer: RecordingWriter | undefined
+  #roots: Root[] = []
+
+  constructor(runner: LockstepRunner, options: DebugOptions) {
+    this.#runner = runner
+    this.#options = options
+    this.#before = runner.watch
+    const { level, sink } = options
+    if (level >= 1 && sink !== undefined) this.#writer = new RecordingWriter(matchHead(runner.game), sink)
+    runner.watch = this
+  }
+
+  handleStepped(tick: Tick, low: number, high: number): void {
+    const { level, onImage, imageTicks = IMAGE_TICKS } = this.#options
+    this.#before?.handleStepped(tick, low, high)
+    if (level >= 1) this.#roots.push({ low, high })
+    if (this.#roots.length >= REPLAY_CHUNK_TICKS) this.flush()
+    if (level >= 2) this.#checkDerived(tick)
+    if (level < 3 || tick % imageTicks !== 0) return
+    const image = encodeWorld(this.#runner.world)
+    if (image !== undefined) onImage?.(`desync_${this.#runner.world.seed}_${tick}.snap`, image)
+  }
+
+  /** Writes the ticks since the last call. */
+  flush(): void {
+    const { feed, tick } = this.#runner
+    const roots = this.#roots.splice(0)
+    if (roots.length === 0 || this.#writer === undefined) return
+    const first = tick - roots.length + 1
+    this.#writer.write(MemorySink.chunk(CHUNK.ticks, first, encodeTicks(feed.log, first, tick, feed.seed)))
+    this.#writer.write(MemorySink.chunk(CHUNK.hashes, first, encodeHashes(roots)))
+  }
+
+  /** Ends the order log. */
+  close(): void {
+    this.flush()
+    this.#writer?.close(this.#runner.tick)
+  }
+
+  #checkDerived(tick: Tick): void {
+    const { game: { derived = [] }, world } = this.#runner
+    for (const cache of derived) {
+      const before = cache.hash(world)
+      cache.rebuild(world)
+      if (cache.hash(world) === before) continue
+      throw new InvariantError(
+        `derived.${cache.name}: stale in tick ${tick} (expected what rebuild makes, got something else). `
+          + 'Fix: update it wherever the fields change that it is made from.',
+      )
+    }
+  }
+}

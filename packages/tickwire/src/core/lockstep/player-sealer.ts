@@ -1,0 +1,65 @@
+/**
+ * Signs the own orders of a player every five seconds, as a running hash over the tick stream, so that a recording
+ * shows which orders the player gave. A player that finds an order in the stream that it did not give signs no more.
+ */
+
+import type { Tick } from '../base/time.ts'
+import { PlayerChain } from '../order/seal.ts'
+import type { Sha256 } from '../order/seed-share.ts'
+import type { SyncMessage } from '../order/sync-messages.ts'
+import { TickBodyReader } from '../order/tick-body.ts'
+import type { SealSigner } from '../order/tick-sealer.ts'
+import type { LockstepRunner } from './lockstep-runner.ts'
+
+const EVERY_SECONDS = 5
+
+/** Signs the orders of the own player. */
+export class PlayerSealer {
+  /** Whether the stream has an order of this player that it did not give. */
+  isDeceived = false
+  readonly #runner: LockstepRunner
+  readonly #signer: SealSigner
+  readonly #send: (message: SyncMessage) => void
+  readonly #reader = new TickBodyReader()
+  readonly #chain: PlayerChain
+  /** Orders up to this tick are in the chain; orders up to there were given before this process had the seat. */
+  #done: Tick = 0
+  readonly #from: Tick
+  #signed = 0
+
+  /** `from`: the newest tick when this process took the seat. */
+  constructor(
+    runner: LockstepRunner, from: Tick, sha256: Sha256, signer: SealSigner, send: (message: SyncMessage) => void,
+  ) {
+    const { game: { fingerprint }, feed: { seed, player } } = runner
+    this.#runner = runner
+    this.#from = from
+    this.#signer = signer
+    this.#send = send
+    this.#chain = new PlayerChain({ fingerprint, seed }, player, sha256)
+  }
+
+  /** A tick was stepped. */
+  handleStepped(tick: Tick): void {
+    const { game: { tickRate } } = this.#runner
+    const isDue = tick % (EVERY_SECONDS * tickRate) === 0 || this.#runner.isEnded
+    if (!isDue || this.isDeceived) return
+    this.isDeceived = this.#runner.lastStranger > this.#from
+    while (this.#done < tick) this.#add(++this.#done)
+    if (this.isDeceived || this.#chain.orders === this.#signed) return
+    this.#signed = this.#chain.orders
+    const signature = this.#signer.sign(this.#chain.message(tick))
+    this.#send({ kind: 'seal', tick, orders: this.#signed, publicKey: this.#signer.publicKey, signature })
+  }
+
+  #add(tick: Tick): void {
+    const { log, player } = this.#runner.feed
+    const reader = this.#reader
+    reader.open(log.bytes, log.startOf(tick), log.endOf(tick))
+    while (reader.next()) {
+      if (reader.player !== player) continue
+      const data = log.bytes.subarray(reader.dataAt, reader.dataAt + reader.dataLength)
+      this.#chain.add(tick, reader.timeUs, reader.type, data)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/** How a runner is made, and what may watch it. */
+
+import type { StepTraps } from '../base/step-traps.ts'
+import type { Tick } from '../base/time.ts'
+import type { TickEvent } from '../order/tick-event.ts'
+
+/** Sees every tick of a runner before the game's listeners do. */
+export interface RunnerWatch {
+  /** A tick was stepped, and has this hash: low and high half. */
+  handleStepped(tick: Tick, low: number, high: number): void
+}
+
+/** How a runner is made. */
+export interface RunnerOptions {
+  /** Ticks that one call may step, so that a client that catches up still draws. Default: 30. */
+  readonly ticksPerUpdate?: number
+  /** For development: every tick is also stepped from an image of the world, and compared. Default: false. */
+  readonly heavy?: boolean
+  /** For development: a second world is stepped with the same ticks, and compared. Default: false. */
+  readonly dual?: boolean
+  /** For development: `check` must not change the world. Default: false. */
+  readonly checkPurity?: boolean
+  /** The runner went on from an image: the ticks up to this one were not stepped. */
+  readonly onJump?: (tick: Tick) => void
+  /**
+   * For development: `step` and the callbacks of the game may not use clocks, chance, inexact `Math` and other things
+   * that differ between machines. Called once for each use, with the fix. Default: `connect` warns in development.
+   */
+  readonly traps?: Pick<StepTraps, 'run'>
+  /** A tick event was executed. */
+  readonly onEvent?: (event: TickEvent, tick: Tick) => void
+  /** A tick was stepped: its hash, low and high half. */
+  readonly onTick?: (tick: Tick, low: number, high: number) => void
+}

@@ -1,0 +1,154 @@
+/**
+ * Keeps the recording of a match: asks players for key images, their hashes and their seals, and gives everything to a
+ * recorder.
+ *
+ *   every 900 ticks   image of the nearest player, digests of all others ──▶ more than half agree ──▶ recorder
+ *
+ * The recorder is made by the host (`RelayRoomType.record`): a relay has no world, and this folder no recordings.
+ */
+
+import { KEY_IMAGE_TICKS } from '../base/limits.ts'
+import type { Millis, PeerId, Tick } from '../base/time.ts'
+import type { LockstepCard } from '../order/lockstep-card.ts'
+import type { Sha256 } from '../order/seed-share.ts'
+import type { Root, SyncMessage } from '../order/sync-messages.ts'
+import type { TickLog } from '../order/tick-log.ts'
+
+/** Records a match. `MatchRecorder` is one. */
+export interface RelayRecorder {
+  /** Ticks were added to the log. */
+  handleTicks(now: Millis): void
+  /** A player reports the hash of a tick. */
+  handleRoot(player: PeerId, tick: Tick, root: Root): void
+  /** A player signed its orders so far. */
+  handlePlayerSeal(seal: {
+    readonly player: PeerId; readonly tick: Tick; readonly orders: number
+    readonly publicKey: Uint8Array; readonly signature: Uint8Array
+  }): void
+  /** A key image, and how many other players have the same. */
+  handleImage(tick: Tick, image: Uint8Array, witnesses: number): boolean
+  /** The match is over. */
+  close(now: Millis): void
+}
+
+/** The match that a recorder is made for. */
+export interface RecordedMatch {
+  /** The id of the room. */
+  readonly id: string
+  /** The seed of the room. 0: the players agree on it in the first ticks. */
+  readonly seed: number
+  /** The game. */
+  readonly game: LockstepCard
+  /** Its ticks, which are added while it is played. */
+  readonly log: TickLog
+}
+
+/** A player that may give an image. */
+interface Candidate {
+  readonly peer: PeerId
+  readonly rttMs: number
+  readonly executed: Tick
+}
+
+/** An image that is on its way. */
+interface Ask {
+  readonly tick: Tick
+  readonly donor: PeerId
+  readonly players: number
+  image: Uint8Array | undefined
+  readonly digests: Map<PeerId, Uint8Array>
+  deadline: Tick
+}
+
+/** Ticks from the request to the tick of the image. */
+const LEAD_TICKS = 3
+/** An image that is not there after so many ticks is given up: five seconds. */
+const WAIT_TICKS = 150
+const NEAR_TICKS = 15
+
+/** The recording of one match. */
+export class MatchKeeping {
+  readonly #recorder: RelayRecorder | undefined
+  readonly #log: TickLog
+  readonly #sha256: Sha256
+  readonly #players: () => readonly Candidate[]
+  #ask: Ask | undefined
+  #out: { readonly to: PeerId; readonly message: SyncMessage }[] = []
+
+  constructor(
+    recorder: RelayRecorder | undefined, log: TickLog, sha256: Sha256, players: () => readonly Candidate[],
+  ) {
+    this.#recorder = recorder
+    this.#log = log
+    this.#sha256 = sha256
+    this.#players = players
+  }
+
+  /** Whether a player was asked for an image. */
+  isDonor(peer: PeerId): boolean {
+    return this.#ask?.donor === peer
+  }
+
+  /** A client has connected: it learns that its seals are wanted. */
+  greet(peer: PeerId): void {
+    if (this.#recorder !== undefined) this.#out.push({ to: peer, message: { kind: 'sealing', tick: this.#log.newest } })
+  }
+
+  /** Messages to send. */
+  take(): readonly { readonly to: PeerId; readonly message: SyncMessage }[] {
+    const out = this.#out
+    if (out.length > 0) this.#out = []
+    return out
+  }
+
+  /** Ticks were closed. */
+  tick(now: Millis, closed: number): void {
+    const recorder = this.#recorder
+    if (recorder === undefined || closed === 0) return
+    recorder.handleTicks(now)
+    const { newest } = this.#log
+    if (this.#ask !== undefined && newest > this.#ask.deadline) this.#settle(this.#ask)
+    if (this.#ask === undefined && newest % KEY_IMAGE_TICKS < closed && newest >= KEY_IMAGE_TICKS) this.#want()
+  }
+
+  handleMessage(peer: PeerId, message: SyncMessage): void {
+    const recorder = this.#recorder
+    if (recorder === undefined) return
+    const ask = this.#ask
+    if (message.kind === 'root') recorder.handleRoot(peer, message.tick, message.root)
+    else if (message.kind === 'seal') recorder.handlePlayerSeal({ ...message, player: peer })
+    else if (ask === undefined || !('bytes' in message) || !('tick' in message) || message.tick !== ask.tick) return
+    else if (message.kind === 'image' && peer === ask.donor) ask.image = message.bytes
+    else if (message.kind === 'digest') ask.digests.set(peer, message.bytes)
+    if (ask?.image !== undefined && ask.digests.size === ask.players - 1) this.#settle(ask)
+  }
+
+  /** The match is over. */
+  close(now: Millis): void {
+    this.#recorder?.close(now)
+  }
+
+  #want(): void {
+    const { newest } = this.#log
+    const near = this.#players().filter(({ executed }) => executed + NEAR_TICKS >= newest)
+      .toSorted((a, b) => a.rttMs - b.rttMs || a.peer - b.peer)
+    const [donor, ...others] = near
+    if (donor === undefined) return
+    const tick = newest + LEAD_TICKS
+    this.#ask = {
+      tick, donor: donor.peer, players: near.length, image: undefined, digests: new Map(), deadline: tick + WAIT_TICKS,
+    }
+    this.#out.push({ to: donor.peer, message: { kind: 'wanted', tick, isWhole: true } })
+    for (const { peer: to } of others) this.#out.push({ to, message: { kind: 'wanted', tick, isWhole: false } })
+  }
+
+  /** Records the image if the donor and those that agree with it are more than half. */
+  #settle({ tick, image, digests, players }: Ask): void {
+    this.#ask = undefined
+    if (image === undefined) return
+    const digest = this.#sha256(image)
+    let witnesses = 0
+    for (const other of digests.values()) if (other.every((byte, at) => byte === digest[at])) witnesses++
+    if (2 * (witnesses + 1) > players) this.#recorder?.handleImage(tick, image, witnesses)
+  }
+}

@@ -1,0 +1,84 @@
+/** Recordings of real relays: written in the background, killed, verified by the command and by the page of Python. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { relay } from 'tickwire/lockstep'
+import { connect } from 'tickwire/node'
+import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
+import { game, Spawn, Take } from '../sim/lockstep-game.ts'
+import { endPrograms, Program } from './program.ts'
+
+let folder = ''
+beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'tickwire-replays-')) })
+afterAll(async () => {
+  await endPrograms()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const PYTHON = fileURLToPath(new URL('../reference/verify_replay.py', import.meta.url))
+const VECTOR = fileURLToPath(new URL('../vectors/replay.twr', import.meta.url))
+const GAME = fileURLToPath(new URL('../sim/lockstep-game.ts', import.meta.url))
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+async function tickwire(...args: string[]): Promise<{ code: number; lines: string[] }> {
+  const lines: string[] = []
+  const print = (line: string): void => { lines.push(line) }
+  const entropy = { fill: () => {} }
+  const code = await startTickwire(args, { print, complain: print, nowSeconds: () => 0, entropy })
+  return { code, lines }
+}
+
+function python(path: string): { code: number | null; result: Record<string, unknown> } {
+  const { status, stdout } = spawnSync('python3', [PYTHON, path], { encoding: 'utf8' })
+  return { code: status, result: JSON.parse(stdout) as Record<string, unknown> }
+}
+
+test('[SEAL4, SEAL6] a relay that is killed leaves a replay that is valid up to its last write', async () => {
+  const replays = join(folder, 'killed')
+  const server = new URL('./lockstep-server-process.ts', import.meta.url)
+  const program = new Program(server, ['', '-', '', replays])
+  const [, , udp = ''] = await program.says(/http (\S+) udp (\S+)/)
+  const rooms = [await connect(game, relay(udp)), await connect(game, relay(udp))]
+  for (let round = 0; round < 40; round++) {
+    rooms[round % 2]!.order(Take, { crate: round })
+    rooms[round % 2]!.order(Spawn, { count: 1 })
+    await new Promise((resolve) => { setTimeout(resolve, 60) })
+  }
+  program.child.kill('SIGKILL')
+  await program.ended
+  for (const room of rooms) room.leave()
+  const [name = ''] = readdirSync(replays)
+  const path = join(replays, name)
+  const { code, lines } = await tickwire('verify', path, '--step', GAME)
+  expect(lines.join('\n')).toMatch(/^(\d{2,}) ticks/)
+  expect(code).toBe(0)
+  expect(Number(/^(\d+) ticks/.exec(lines[0]!)![1])).toBeGreaterThan(30)
+})
+
+test('[SEAL2, SEAL3, SEAL6] the command verifies the vector, one tick of it, and finds an altered byte', async () => {
+  const whole = await tickwire('verify', VECTOR, '--step', GAME)
+  expect(whole.lines.at(-1)).toBe('genuine')
+  expect(whole.code).toBe(0)
+  expect((await tickwire('verify', VECTOR, '--tick', '300')).lines[0]).toMatch(/^genuine: tick 300 .* by 8 hashes$/)
+  const bytes = new Uint8Array(readFileSync(VECTOR))
+  const altered = join(folder, 'altered.twr')
+  for (let at = 600; at < bytes.length - 300; at += 1100) {
+    writeFileSync(altered, bytes.map((byte, each) => each === at ? byte ^ 1 : byte))
+    expect((await tickwire('verify', altered)).code, `byte ${at}`).toBe(1)
+  }
+})
+
+test.runIf(hasPython)('[SEAL6] a page of Python, written from the document, agrees with the engine', () => {
+  const { code, result } = python(VECTOR)
+  expect(result['problems']).toEqual([])
+  expect(code).toBe(0)
+  expect(result).toMatchObject({ ticks: 1016, sealed: 1016, seals: 4, lost: 0 })
+  const bytes = new Uint8Array(readFileSync(VECTOR))
+  const altered = join(folder, 'altered-too.twr')
+  writeFileSync(altered, bytes.map((byte, each) => each === 2500 ? byte ^ 1 : byte))
+  expect(python(altered).code).not.toBe(0)
+})

@@ -1,0 +1,146 @@
+/** Hash modes, debug levels, and the two commands that read their files. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { entity, u16, World } from 'tickwire'
+import {
+  DebugLog, defineLockstep, LocalFeed, LockstepRunner, playedMatch, ReplayFeed, type LockstepGame,
+} from 'tickwire/lockstep'
+import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
+import { checkInterval } from '../../packages/tickwire/src/core/lockstep/check-schedule.ts'
+import { Roster } from '../../packages/tickwire/src/core/lockstep/roster.ts'
+import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
+import { game, Unit } from './lockstep-game.ts'
+import { LockstepParty } from './lockstep-party.ts'
+import { giveOrders } from './replay-party.ts'
+
+test('[DESYNC9] whole hashes come every 30, 120 and 300 ticks, and often again after a join or return', () => {
+  const Rock = entity({ size: u16 }, { name: 'Rock' })
+  const world = new World([Rock])
+  const roster = new Roster()
+  expect([10, 1800, 1801, 30_000].map((tick) => checkInterval(tick, world, roster))).toEqual([30, 30, 120, 120])
+  for (let count = 0; count < 1001; count++) world.spawn(Rock, {})
+  expect(checkInterval(30_000, world, roster)).toBe(300)
+  roster.apply({ name: 'back', player: 2, value: 0 }, 30_000)
+  expect([30_200, 30_301].map((tick) => checkInterval(tick, world, roster))).toEqual([30, 300])
+})
+
+test('[DESYNC9] slow machines switch all players to cheap pulses in one tick, and desyncs are still healed', () => {
+  const party = new LockstepParty({ game: game as never, seed: 3, clients: 3, weather: () => ({ latencyMs: 20 }) })
+  party.run(2000)
+  party.clients[1]!.client.feed.stepUs = 20_000
+  party.run(3000)
+  const events = party.clients.map(({ events: list }) => list.filter(([name]) => name === 'hash'))
+  expect(events[0]).toHaveLength(1)
+  expect(events[1]).toEqual(events[0])
+  expect(party.clients[0]!.client.runner!.roster.isHashFull).toBe(false)
+  expect(party.reports).toHaveLength(0)
+  // The generator is in the pulse; a field is found with the next whole hash.
+  party.clients[2]!.client.runner!.world.prng.nextU32()
+  party.run(2000)
+  expect(party.reports).toMatchObject([{ diverged: [{ outcome: 'healed' }] }])
+  const [unit] = [...party.clients[0]!.client.runner!.world.each(Unit)]
+  unit!.hp = unit!.hp === 40 ? 41 : 40
+  party.run(3000)
+  expect(party.reports).toMatchObject([{}, { diverged: [{ outcome: 'healed' }] }])
+  for (const { client } of party.clients) client.feed.stepUs = 1000
+  party.run(3000)
+  expect(party.clients[0]!.client.runner!.roster.isHashFull).toBe(true)
+})
+
+/** A match of Node, and its log. */
+function playMatch(): ReturnType<typeof playedMatch> {
+  const party = new LockstepParty({ game: game as never, seed: 3, clients: 2, weather: () => ({ latencyMs: 20 }) })
+  giveOrders(party, 25)
+  return playedMatch(party.match.relay.log, 30, party.match.seed)
+}
+
+test('[DESYNC10] the commands name the first different tick, and the first difference of images', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwire-nets-'))
+  const match = playMatch()
+  const play = (name: string, badTick: number): string => {
+    const feed = new ReplayFeed(match)
+    feed.speed = Infinity
+    const runner = new LockstepRunner(game, feed)
+    const sink = new MemorySink()
+    mkdirSync(join(folder, name))
+    const debug = new DebugLog(runner as never, {
+      level: 3, sink, imageTicks: 100, onImage: (file, image) => { writeFileSync(join(folder, name, file), image) },
+    })
+    while (runner.update(0) > 0) {
+      if (runner.tick < badTick || badTick === 0) continue
+      badTick = 0
+      const [unit] = [...runner.world.each(Unit)]
+      unit!.hp = unit!.hp === 30 ? 31 : 30
+    }
+    debug.close()
+    const path = join(folder, name, 'order-log.bin')
+    writeFileSync(path, sink.bytes())
+    return path
+  }
+  const [good, bad] = [play('good', 0), play('bad', 330)]
+  const lines: string[] = []
+  const print = (line: string): void => { lines.push(line) }
+  const run = async (...args: string[]): Promise<number> => {
+    lines.length = 0
+    return await startTickwire(args, { print, complain: print, nowSeconds: () => 0, entropy: { fill: () => {} } })
+  }
+  const module = fileURLToPath(new URL('./lockstep-game.ts', import.meta.url))
+  try {
+    expect(await run('replay-log', good, '--step', module)).toBe(0)
+    expect(await run('replay-log', good, bad)).toBe(1)
+    const [, tick] = /first different tick: (\d+)/.exec(lines.join('\n'))!
+    expect(Number(tick)).toBeGreaterThan(329)
+    expect(await run('replay-log', bad, '--step', module)).toBe(1)
+    expect(lines.at(-1)).toBe(`first different tick: ${tick}`)
+    expect(await run('bisect', join(folder, 'good'), join(folder, 'bad'), '--step', module, '--log', good)).toBe(1)
+    expect(lines).toContainEqual(expect.stringMatching(/tick 400 differs/))
+    expect(lines).toContainEqual(expect.stringMatching(/^Unit \d+, field hp, \d+ against 30$/))
+    expect(lines.at(-1)).toMatch(/the first folder is right, the second is wrong/)
+    expect(await run('bisect', join(folder, 'good'), join(folder, 'good'), '--step', module)).toBe(0)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+const Cell = entity({ value: u16 }, { name: 'Cell' })
+
+function cachedGame(isStale: boolean, chance: () => number = () => 0): LockstepGame {
+  let sum = 0
+  return defineLockstep({
+    orders: [], entities: [Cell],
+    derived: [{
+      name: 'sum', hash: () => sum,
+      rebuild(world) {
+        sum = 0
+        for (const cell of world.each(Cell)) sum += cell.value
+      },
+    }],
+    onStart: (world) => { for (let at = 0; at < 5; at++) world.spawn(Cell, {}) },
+    step(world) {
+      for (const cell of world.each(Cell)) cell.value = (cell.value + 1 + chance()) % 1000
+      if (!isStale || world.tick < 20) this.derived?.[0]!.rebuild(world)
+    },
+  }) as LockstepGame
+}
+
+test('[DESYNC10] level 2 finds a cache that is stale, in its tick', () => {
+  const play = (isStale: boolean): void => {
+    const runner = new LockstepRunner(cachedGame(isStale), new LocalFeed({ tickRate: 30 }))
+    new DebugLog(runner, { level: 2 })
+    for (let now = 0; now < 2000; now += 40) runner.update(now)
+  }
+  expect(() => play(false)).not.toThrow()
+  expect(() => play(true)).toThrow(/derived.sum: stale in tick 20/)
+})
+
+test('[DESYNC10] dual finds a step that depends on chance, in its tick', () => {
+  let count = 0
+  const bad = cachedGame(false, () => ++count > 100 && count % 7 === 0 ? 1 : 0)
+  const runner = new LockstepRunner(bad, new LocalFeed({ tickRate: 30 }), { dual: true })
+  expect(() => { for (let now = 0; now < 2000; now += 40) runner.update(now) })
+    .toThrow(/two worlds with the same ticks differ \(tick \d+, Cell \d+, field value/)
+})
