@@ -28,7 +28,7 @@ export async function startArena(args: string[]): Promise<void> {
   const settings = readArguments(args)
   if (settings === 'help' || 'problem' in settings) return showHelp(HELP, settings)
   let serving: Serving<typeof input>
-  let hosted: HostedMatch<typeof input> | undefined
+  let hosted: HostedMatch<Serving<typeof input>> | undefined
   try {
     if (settings.isHosting === true) {
       const onEmpty = (): void => void process.kill(process.pid, 'SIGINT')
@@ -81,7 +81,7 @@ type ArenaOptions = ServeOptions<typeof input>
 /** Hosts under a code. Without a rendezvous, players meet in this process, on the local network. */
 async function hostArena(
   game: ArenaGame, options: ArenaOptions, { rendezvous: given, folder, port, tickRate }: ArenaSettings,
-): Promise<HostedMatch<typeof input>> {
+): Promise<HostedMatch<Serving<typeof input>>> {
   const { udp: _, port: __, static: ___, ...rest } = options
   if (given !== undefined) return await host(game, { ...rest, rendezvous: given })
   const { serveAll } = await import('@tickwire/services')

@@ -97,8 +97,8 @@ test('[HOST4, HOST5] a page hosts two pages and Node while its tab is hidden; al
   const hidden = await look(hostTab)
   expect(hidden.isHidden).toBe(true)
   expect(hidden.areTransferred).toBe(true)
-  // The control: this is a page whose timers stand almost still.
-  expect((hidden.timers - timersBefore) / seconds).toBeLessThanOrEqual(2)
+  // The control: this is a page whose timers stand almost still. In a page in front they run 250 times a second.
+  expect((hidden.timers - timersBefore) / seconds).toBeLessThanOrEqual(5)
   const after = [await look(one), await look(two)]
   for (const [at, seen] of after.entries()) {
     expect(seen.isAway).toBe(false)

@@ -61,9 +61,14 @@ describe.skipIf(why !== undefined)(`codes in namespaces${why === undefined ? '' 
     await stage.closeBrowsers()
   }, 180_000)
 
-  test('[PATH4] behind symmetric routers they play by relay, and go on when it is killed', async ({ skip }) => {
+  test('[PATH4, PATH5] behind symmetric routers they play by relay, and go on when it is killed', async ({ skip }) => {
     if (!hasBrowser) skip(BROWSER_ADVICE)
-    const { guests } = await play(stage.net.addHome(3, true), stage.net.addHome(4, true))
+    const homes = [stage.net.addHome(3, true), stage.net.addHome(4, true)] as const
+    const stable = stage.doctor(stage.net.addHome(5, false))
+    const symmetric = stage.doctor(homes[0])
+    await stable.says(/your router +has one public address for a socket, and keeps ports\n[^]*direct play +yes/)
+    await symmetric.says(/your router +has another public address for each destination \(symmetric\)\n/)
+    const { guests } = await play(...homes)
     const all = (): Promise<Status[]> => Promise.all(guests.map((guest) => guest()))
     for (const { path } of await all()) expect(['relay', 'websocket']).toContain(path)
     stage.relays[0]!.child.kill('SIGKILL')

@@ -77,6 +77,7 @@ export class CodeStage {
     const folder = this.#folder
     this.#bundle = await bundlePrograms({
       peer: 'test/contract/code-peer-process.ts', tickwire: 'packages/services/src/cli/index.ts',
+      doctor: 'packages/tickwire/src/cli/index.ts',
     })
     await build({
       entryPoints: {
@@ -106,6 +107,11 @@ export class CodeStage {
   node(home: string, code?: string): Inside {
     const orders = { rendezvous: RENDEZVOUS, ...(code !== undefined && { code }) }
     return this.#start(home, 'peer', JSON.stringify(orders))
+  }
+
+  /** What `tickwire doctor` says there. */
+  doctor(home: string): Inside {
+    return this.#start(home, 'doctor', 'doctor', '--rendezvous', RENDEZVOUS)
   }
 
   /** A page of the arena. */

@@ -1,12 +1,14 @@
 /** Play by code between processes of Node, with a real rendezvous and a real relay on this machine. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { relay, type LockstepGame, type LockstepRoom } from 'tickwire/lockstep'
 import { connect, ConnectError, host, openRelay, type HostedMatch, type RelayServer, type Room } from 'tickwire/node'
 import { game, Player } from '../../games/hello/game.ts'
 import { serveRendezvous, type ServingRendezvous } from '../../packages/services/src/index.ts'
 import { Rendezvous } from '../../packages/tickwire/src/core/client/rendezvous.ts'
 import { RendezvousSignaling } from '../../packages/tickwire/src/core/nat/rendezvous-signaling.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import { game as lockstepGame, Spawn } from '../sim/lockstep-game.ts'
 import { nodeRendezvous } from '../../packages/tickwire/src/node/rendezvous-machine.ts'
 
 const issuer = new Uint8Array(32).fill(7)
@@ -101,6 +103,29 @@ test('[CODE4, HOST2] a match goes on without the rendezvous; its code comes back
   await until(() => players(late) === 2 && players(room) === 2)
   await hosted.close()
 }, 60_000)
+
+test('[HOST8] a lockstep match is hosted under a code: the order relay is on the machine of a player', async () => {
+  const hosted = await host(lockstepGame as unknown as LockstepGame, { rendezvous: url, ...quiet })
+  // Indexed by client, then by tick.
+  const hashes: string[][] = [[], []]
+  const enter = (each: number, where: string): Promise<LockstepRoom> =>
+    connect(lockstepGame as unknown as LockstepGame, relay(where), {
+      rendezvous: url, runner: { onTick: (tick, low, high) => { hashes[each]![tick] = `${high}.${low}` } },
+    })
+  const rooms = [await enter(0, hosted.url), await enter(1, hosted.code)]
+  for (let round = 0; round < 5; round++) {
+    expect(rooms[round % 2]!.order(Spawn, { count: 2 })).toBe('sent')
+    await new Promise((resolve) => { setTimeout(resolve, 50) })
+  }
+  await until(() => rooms.every(({ tick }) => tick >= 20))
+  const last = Math.min(...rooms.map(({ tick }) => tick))
+  expect(hashes[0]!.slice(1, last + 1)).toEqual(hashes[1]!.slice(1, last + 1))
+  const ends: string[] = []
+  for (const room of rooms) room.onEnd = ({ code }) => ends.push(code)
+  await hosted.close()
+  await until(() => ends.length === 2)
+  expect(ends).toEqual(['host-left', 'host-left'])
+})
 
 test('[CODE2, CODE5] wrong codes are limited, and a member that floods is disconnected', async () => {
   const ask = async (code: string): Promise<number> => {

@@ -36,6 +36,11 @@ export class RelayIssuer {
     return this.#issuer.publicKey
   }
 
+  /** The relays, without tokens. */
+  known(): KnownRelay[] {
+    return this.#relays.map(({ address, url }) => ({ address, ...(url !== undefined && { url }) }))
+  }
+
   /** A token for each relay. `session`: 32 hexadecimal digits. */
   offers(session: string): RelayOffer[] {
     const issuedAt = Math.floor(Date.now() / 1000)

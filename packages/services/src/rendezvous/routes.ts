@@ -9,7 +9,9 @@ import { HttpRefusal, originOf, type Site } from '../http/site.ts'
 import { GuessLimit } from './guess-limit.ts'
 import { readCode } from './join-code.ts'
 import type { RelayIssuer } from './relay-issuer.ts'
-import { Join, JoinAnswer, NewSession, Refusal, ResumedSession, SessionAnswer, SessionId } from './schemas.ts'
+import {
+  Join, JoinAnswer, NewSession, Refusal, RelaysAnswer, ResumedSession, SessionAnswer, SessionId,
+} from './schemas.ts'
 import type { Session, Sessions } from './sessions.ts'
 
 /** What the routes work with. */
@@ -71,6 +73,7 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
     counts.resumed++
     return answerOf(session, desk, request)
   })
+  app.get('/v1/relays', { schema: { response: { 200: RelaysAnswer } } }, () => ({ relays: desk.relays.known() }))
   app.post('/v1/joins', {
     schema: { body: Join, response: { 200: JoinAnswer, '4xx': Refusal, '5xx': Refusal } },
   }, async (request) => {

@@ -13,6 +13,10 @@ export const Relay = Type.Object({
 })
 export type RelayOffer = Static<typeof Relay>
 
+export const RelaysAnswer = Type.Object({
+  relays: Type.Array(Type.Object({ address: Type.String(), url: Type.Optional(Type.String()) })),
+})
+
 const description = {
   fingerprint: Hex(16, 'the fingerprint of the game'),
   identity: Hex(64, 'the public identity key of the host'),

@@ -80,7 +80,7 @@ export async function connect<I extends Shape, J extends Shape, O extends Shape>
 export async function connect<O extends readonly AnyOrder[]>(
   game: LockstepGame<O>,
   where: LockstepPlace,
-  options?: LockstepOptions & Pick<ConnectOptions, 'provider' | 'transports'>,
+  options?: LockstepOptions & Pick<ConnectOptions, 'provider' | 'transports' | 'rendezvous' | 'path'>,
 ): Promise<LockstepRoom<O>>
 export async function connect(
   game: Game | LockstepGame,

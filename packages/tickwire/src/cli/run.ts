@@ -7,6 +7,7 @@ import { bandwidth } from './bandwidth.ts'
 import { bisect } from './bisect.ts'
 import { UsageError, type AsyncCommand, type Command, type CommandWorld } from './command.ts'
 import { conformance } from './conformance.ts'
+import { doctor } from './doctor.ts'
 import { inspect } from './inspect.ts'
 import { lint } from './lint.ts'
 import { load } from './load.ts'
@@ -36,6 +37,7 @@ const ASYNC_COMMANDS: ReadonlyMap<string, AsyncCommand> = new Map([
   ['bisect', bisect],
   ['lint', lint],
   ['load', load],
+  ['doctor', doctor],
   ['conformance', conformance],
   ['rtype', rtype],
 ])

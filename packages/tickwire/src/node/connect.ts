@@ -78,7 +78,7 @@ export async function connect<I extends Shape, J extends Shape, O extends Shape>
 export async function connect<O extends readonly AnyOrder[]>(
   game: LockstepGame<O>,
   where: LockstepPlace,
-  options?: LockstepOptions & Pick<ConnectOptions, 'provider'>,
+  options?: LockstepOptions & Pick<ConnectOptions, 'provider' | 'rendezvous' | 'path'>,
 ): Promise<LockstepRoom<O>>
 export async function connect(
   game: Game | LockstepGame,

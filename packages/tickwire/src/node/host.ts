@@ -16,17 +16,19 @@ import { HostedSession } from '../core/client/hosted-session.ts'
 import { Rendezvous } from '../core/client/rendezvous.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
 import type { Game } from '../core/game/define-game.ts'
+import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
 import type { PathMode } from '../core/nat/candidates.ts'
 import { bytesToHex, hexToBytes } from '../core/nat/hex.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
 import { HostRtc } from './host-rtc.ts'
+import type { ServingLockstep } from './lockstep-server.ts'
 import { openPeerPort, type PeerUdpPort } from './nat-port.ts'
 import { nodePlatform } from './node-platform.ts'
 import { openRoomServer } from './open-room-server.ts'
 import { nodeRendezvous } from './rendezvous-machine.ts'
-import type { RoomServer } from './room-server.ts'
+import type { HostedPorts } from './room-server.ts'
 import { Serving, type ServeOptions } from './serve.ts'
 import { checkNames, HOST_NAMES } from './option-names.ts'
 
@@ -46,42 +48,65 @@ export interface HostOptions<I extends Shape = Shape> extends Omit<ServeOptions<
 }
 
 const GUESTS_DEFAULT = 32
+const RESUME_MS = 60_000
 
 /** Hosts a match until `close`. Rejects when the rendezvous does not answer. */
-export async function host<I extends Shape>(game: Game<I>, options: HostOptions<I>): Promise<HostedMatch<I>> {
+export async function host<I extends Shape>(game: Game<I>, options: HostOptions<I>): Promise<HostedMatch<Serving<I>>>
+/** Hosts the order relay of a lockstep match. The player of this machine joins with `relay(hosted.url)`. */
+export async function host(game: LockstepGame, options: HostOptions): Promise<HostedMatch<ServingLockstep>>
+export async function host(game: Game | LockstepGame, options: HostOptions): Promise<HostedMatch<Hosting>> {
   checkNames('host', options, HOST_NAMES)
   const { rendezvous: _, path: __, strong: ___, udpPort: ____, ...given } = options
   const { maxPlayers = GUESTS_DEFAULT, maxSpectators = SPECTATORS_DEFAULT } = options
   const parts = await openHostParts(game.fingerprint, { ...options, capacity: maxPlayers + maxSpectators })
-  const serveOptions: ServeOptions<I> = {
+  const serveOptions: ServeOptions = {
     port: 0, webtransport: false, webrtc: false, ops: false, ...given, udp: false,
     security: { ...given.security, identity: parts.identity },
   }
   try {
-    const serving = await openRoomServer(
-      serveOptions, (server) => new Serving(game, serveOptions, { ...server, hosted: parts.hosted }),
-    )
+    const serving = 'orders' in game
+      ? await openRelayMatch(game, serveOptions, parts)
+      : await openRoomServer(
+        serveOptions, (server) => new Serving(game, serveOptions, { ...server, hosted: parts.hosted }),
+      )
     await parts.session.listen()
-    return new HostedMatch(serving, parts)
+    return new HostedMatch<Hosting>(serving, parts)
   } catch (error) {
     parts.close()
     throw error
   }
 }
 
+type Hosting = Serving | ServingLockstep
+
+/** The order relay of a lockstep match, in one room. */
+async function openRelayMatch(
+  game: LockstepGame, options: ServeOptions, { hosted }: HostParts,
+): Promise<ServingLockstep> {
+  const { port = 0, address, security, signals, log, maxSpectators: spectators = 0, resumeMs = RESUME_MS } = options
+  const { openLockstep } = await import('./lockstep-server.ts')
+  const serving = await openLockstep({ match: { game, spectators, resumeMs, emptyMs: Infinity } }, {
+    port, maxRooms: 1, webtransport: false, webrtc: false, udp: false,
+    ...(address !== undefined && { address }), ...(security && { security }), ...(log && { log }),
+    ...(signals !== undefined && { signals }),
+  }, hosted)
+  serving.rooms.create('match')
+  return serving
+}
+
 /** A match that is hosted on this machine. */
-export class HostedMatch<I extends Shape = Shape> {
-  /** The match, and everything else that `serve` has. */
-  readonly serving: Serving<I>
+export class HostedMatch<S extends Pick<Serving, 'close' | 'onClosed' | 'url'> = Serving> {
+  /** The match, and everything else that `serve` or `serveLockstep` has. */
+  readonly serving: S
   /** Called when the code has changed, because the rendezvous lost it and does not know this host. */
   onCode: (code: string) => void = () => {}
   readonly #parts: HostParts
 
-  constructor(serving: Serving<I>, parts: HostParts) {
+  constructor(serving: S, parts: HostParts) {
     this.serving = serving
     this.#parts = parts
     parts.session.onCode = () => this.onCode(this.code)
-    parts.guard(serving)
+    serving.onClosed = () => parts.close()
   }
 
   /** What players type: `IRON-7K3M`. */
@@ -92,6 +117,11 @@ export class HostedMatch<I extends Shape = Shape> {
   /** What players open: the page of the game, with the code in it. */
   get link(): string {
     return this.#parts.session.own.link
+  }
+
+  /** Where a player of this machine joins, without the code. */
+  get url(): string {
+    return this.serving.url
   }
 
   /** Whether new players can join: the rendezvous is connected. */
@@ -110,9 +140,8 @@ export interface HostParts {
   readonly session: HostedSession
   /** 32 secret bytes. */
   readonly identity: Uint8Array
-  readonly hosted: NonNullable<ConstructorParameters<typeof RoomServer>[1]['hosted']>
-  /** Ends the session with the server. */
-  guard(server: { onClosed: () => void }): void
+  readonly hosted: HostedPorts
+  /** Ends the session. */
   close(): void
 }
 
@@ -152,7 +181,6 @@ export async function openHostParts(
       closeCode: 'host-left',
       members: [{ prefix: '', port }, ...(rtc === undefined ? [] : [{ prefix: rtc.prefix, port: rtc.port }])],
     },
-    guard: (server) => { server.onClosed = close },
   }
 }
 

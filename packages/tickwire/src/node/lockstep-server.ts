@@ -27,6 +27,7 @@ import { portOf } from './listen.ts'
 import { withWeather } from './load-weather.ts'
 import { recordMatch } from './match-replays.ts'
 import { PortBundle } from './port-bundle.ts'
+import type { HostedPorts } from './room-server.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
 import { drainOnSignals } from './rooms-signals.ts'
 import { ServeRoutes, type ServerInfo } from './serve-routes.ts'
@@ -57,6 +58,15 @@ export async function serveLockstep(
   types: { readonly [name: string]: RelayRoomType },
   options: ServeLockstepOptions = {},
 ): Promise<ServingLockstep> {
+  return await openLockstep(types, options)
+}
+
+/** The same, with the ports of a player that hosts. */
+export async function openLockstep(
+  types: { readonly [name: string]: RelayRoomType },
+  options: ServeLockstepOptions,
+  hosted?: HostedPorts,
+): Promise<ServingLockstep> {
   const { port = LOCKSTEP_PORT_DEFAULT, limits: { areLocalExempt = true } = {} } = options
   const log = limitLines(options.log ?? plainLog())
   let routes: ServeRoutes | undefined
@@ -65,7 +75,7 @@ export async function serveLockstep(
   try {
     transports = await openTransports(site.server, portOf(site.server, port), options, (message) =>
       log({ level: 'warn', event: 'transport-missing', message }))
-    const serving = new ServingLockstep(types, site, transports, options)
+    const serving = new ServingLockstep(types, site, transports, options, hosted)
     routes = new ServeRoutes({
       origins: options.origins ?? [],
       areLocalExempt,
@@ -88,6 +98,8 @@ export async function serveLockstep(
 export class ServingLockstep {
   /** All matches, and the endpoint that they share. */
   readonly rooms: RoomHost<RelayMatch>
+  /** Called when everything is released. */
+  onClosed: () => void = () => {}
   /** The URL on this machine. */
   readonly url: string
   /** How long players may play on after SIGTERM, in ms. */
@@ -100,6 +112,7 @@ export class ServingLockstep {
   readonly #startedAt = now()
   readonly #pathScan: NodeJS.Timeout
   readonly #forgetSignals: () => void
+  readonly #closeCode: 'shutdown' | 'host-left'
   #timer: NodeJS.Timeout | undefined
   #isWakeDue = false
   #isClosed = false
@@ -109,7 +122,9 @@ export class ServingLockstep {
     site: HttpSite,
     transports: OpenTransports,
     options: ServeLockstepOptions,
+    hosted?: HostedPorts,
   ) {
+    this.#closeCode = hosted?.closeCode ?? 'shutdown'
     const { provider = bestProvider() } = options.security ?? {}
     const identity = Uint8Array.from(options.security?.identity ?? new Uint8Array(32))
     if (options.security?.identity === undefined) systemEntropy.fill(identity)
@@ -118,7 +133,7 @@ export class ServingLockstep {
     this.#transports = transports
     this.drainMs = options.drainMs ?? DRAIN_MS
     this.url = `${options.tls === undefined ? 'http' : 'https'}://localhost:${portOf(site.server, 0)}`
-    const members = [...transports.members, { prefix: 'port:', port: this.#messages }]
+    const members = [...transports.members, { prefix: 'port:', port: this.#messages }, ...(hosted?.members ?? [])]
     this.#ports = new PortBundle(withWeather(members, options.weather))
     const { replayFolder } = options
     const recording = replayFolder === undefined ? {} : {
@@ -178,7 +193,7 @@ export class ServingLockstep {
   /** Disconnects all clients, waits a moment for that to arrive, and releases the ports. */
   async close(): Promise<void> {
     if (this.#isClosed) return
-    this.rooms.close(now())
+    this.rooms.close(now(), this.#closeCode)
     const deadline = now() + CLOSE_MS
     while (this.rooms.endpoint.connections.length > 0 && now() < deadline) {
       this.#wake()
@@ -191,6 +206,7 @@ export class ServingLockstep {
     this.#ports.close()
     await this.#transports.close()
     await this.#site.close()
+    this.onClosed()
   }
 
   /** Closes sockets and sessions without a connection. */

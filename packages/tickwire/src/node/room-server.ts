@@ -53,10 +53,16 @@ export interface RoomServerParts {
   readonly transports: OpenTransports
   readonly options: RoomServerOptions
   readonly log: ServeLog
-  /** More ports, and the reason that players get at the end: for a match that a player hosts. */
-  readonly hosted?: { readonly members: readonly BundleMember[]; readonly closeCode: 'host-left' }
+  /** For a match that a player hosts. */
+  readonly hosted?: HostedPorts
   /** What processes behind one address share. Undefined: this process is the only one. */
   readonly share?: { readonly place: RoomPlace; readonly ticketKey: Uint8Array }
+}
+
+/** More ports, and the reason that players get at the end. */
+export interface HostedPorts {
+  readonly members: readonly BundleMember[]
+  readonly closeCode: 'host-left'
 }
 
 /** Rooms that are being served. */
