@@ -25,8 +25,12 @@ export {
 } from './lockstep-server.ts'
 export {
   openRelay, openStun, RELAY_PORT_DEFAULT, STUN_PORT_DEFAULT, type RelayServer, type RelayServerOptions,
-  type StunServer, type StunServerOptions,
+  type RelayWebSocketOptions, type StunServer, type StunServerOptions,
 } from './relay-server.ts'
+export {
+  openDirectSignaling, openRelaySignaling, type DirectSignalingOptions, type RelaySignaling,
+  type RelaySignalingOptions, type SocketSignaling,
+} from './signal-line.ts'
 export { createHttpDoor, type HttpDoorOptions } from './http-door.ts'
 export { isAllowedOrigin, isLoopbackHost, type AllowedOrigins } from './page-origin.ts'
 export { StaticFiles } from './static-files.ts'

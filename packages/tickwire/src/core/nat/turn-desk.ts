@@ -2,7 +2,7 @@
  * A subset of TURN (RFC 8656) for browsers: Allocate, Refresh, CreatePermission, ChannelBind, Send and Data indications
  * and channel data, over UDP.
  *
- * The address that a client gets is virtual: the relay's own IP address, and a port number that no socket has. Data
+ * A client gets a virtual address: the relay's own IP address, and a port number that no socket has. Data
  * goes from one allocation to another of the same session, inside of the process. A peer address is looked up in the
  * table and never sent to, so whatever a client writes there, nothing leaves the table.
  *
