@@ -6,14 +6,13 @@
 import { parseArgs } from 'node:util'
 import { SaveSlots } from 'tickwire/engine'
 import { battlefieldOf } from '../games/skirmish/battlefield.ts'
-import { ordersOfPlayer } from '../games/skirmish/bots.ts'
 import { Building, Unit } from '../games/skirmish/definitions.ts'
 import { cellAt } from '../games/skirmish/map.ts'
-import { SEATS, TICK_RATE, UNITS_PER_SEAT } from '../games/skirmish/rules.ts'
+import { SEATS, UNITS_PER_SEAT } from '../games/skirmish/rules.ts'
 import { Table as Match } from '../games/skirmish/table.ts'
 import { spawnUnit } from '../games/skirmish/units.ts'
-import { kindOf } from '../games/skirmish/orders.ts'
 import type { Bench, BenchResult } from './harness.ts'
+import { skirmishTrace } from './lockstep/skirmish-trace.ts'
 
 const WARM_TICKS = 300
 /** Ticks from one order of a seat to the next: a new flow field each time. */
@@ -89,7 +88,7 @@ function run(ticks: number): BenchResult {
   const extra = hashes.map((hash, at) => hash + saves[at]!)
   const units = runner.world.count(Unit)
   const fieldsComputed = battlefieldOf(runner.world).computed
-  const bytes = matchBytes()
+  const bytes = skirmishTrace().length
   return {
     tables: [{
       title: `${units} units at the end, ${fieldsComputed} flow fields, CPU milliseconds a tick`,
@@ -107,27 +106,6 @@ function run(ticks: number): BenchResult {
       { name: 'relay_kb_per_match', value: bytes / 1024, unit: 'KB', against: null },
     ],
   }
-}
-
-/** Ten minutes of eight players, each played by a bot through orders: what the relay sends to one client, in bytes. */
-function matchBytes(): number {
-  const match = new Match({ seed: 11, players: SEATS })
-  const { runner, feed } = match
-  for (let tick = 0; tick < 10 * 60 * TICK_RATE && match.match.winner === 0; tick++) {
-    match.run(1)
-    for (let player = 1; player <= SEATS; player++) {
-      for (const command of ordersOfPlayer(runner.world, player, 3)) giveAs(match, player, command)
-    }
-  }
-  return feed.log.length
-}
-
-/** Gives an order of any player of a match in this process. */
-function giveAs(match: Match, player: number, command: ReturnType<typeof ordersOfPlayer>[number]): void {
-  const { feed } = match
-  Object.assign(feed, { player })
-  match.runner.order(0, kindOf(command) as never, command.values as never)
-  Object.assign(feed, { player: 1 })
 }
 
 function share(values: readonly number[], part: number): number {

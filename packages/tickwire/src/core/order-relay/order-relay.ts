@@ -39,6 +39,8 @@ const STALL_MS = 250
 /** A deadline that changed by this much is announced. */
 const ANNOUNCE_MS = 4
 const MICROS = 1000
+/** The order that is being read. Frames are read one after the other, so all relays of a process share it. */
+const cursor = new OrderCursor()
 
 /** The order relay of one game. */
 export class OrderRelay {
@@ -65,7 +67,6 @@ export class OrderRelay {
   readonly #seed: RelaySeed | undefined
   readonly #body = new TickBodyWriter(256)
   readonly #head = new OrdersHead()
-  readonly #cursor = new OrderCursor()
   readonly #order: RelayOrder
   readonly #tokens: KeyedPrng
   readonly #append = (body: TickBodyWriter): void => {
@@ -96,7 +97,7 @@ export class OrderRelay {
     this.#requests = new Requests(this.state, this.options)
     this.#seed = options.seed && new RelaySeed(options.seed)
     this.#tokens = new KeyedPrng(this.options.secret)
-    this.#order = { slot: 0, player: 0, type: 0, data: this.#cursor.data, length: 0 }
+    this.#order = { slot: 0, player: 0, type: 0, data: cursor.data, length: 0 }
   }
 
   /** Length of a tick in real time, in ms. */
@@ -235,9 +236,9 @@ export class OrderRelay {
     this.#watch.noteDelay(now, slot, this.line.delayMs)
     const isBack = this.#watch.handleHead(now, slot, head, this.token(slot, head.executed), this.log.newest)
     if (isBack) this.#setAway(slot, 0)
-    this.#cursor.begin()
+    cursor.begin()
     for (let each = 0; each < head.count; each++) {
-      this.#cursor.read(reader)
+      cursor.read(reader)
       if (reader.failed) return 'broken'
       if (head.first + each > state.get(slot, FIELD.newest)) {
         state.set(slot, FIELD.newest, head.first + each)
@@ -309,7 +310,7 @@ export class OrderRelay {
 
   /** The order under the cursor is new. @hot */
   #receive(now: Millis, slot: number): void {
-    const { ageUs, type, data, length } = this.#cursor
+    const { ageUs, type, data, length } = cursor
     if (!this.#isPassed(slot, type, data, length)) return
     if (type >= TICK_EVENT.join) return this.#request(now, slot)
     const time = this.line.clickAt(now, slot, ageUs / MICROS, this.options.claimMs)
@@ -343,7 +344,7 @@ export class OrderRelay {
 
   /** A player asks for a pause, a resume or a speed, or adds to the seed. */
   #request(now: Millis, slot: number): void {
-    const { type, data, length } = this.#cursor
+    const { type, data, length } = cursor
     if (type === SEED_EVENT.commit || type === SEED_EVENT.reveal) {
       const peer = this.#peerOf(slot)
       if (this.#seed?.handle(peer, type, data, length) === false) this.#expel(peer)
