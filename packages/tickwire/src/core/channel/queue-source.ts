@@ -19,7 +19,7 @@ import { SENT_PACKETS_MAX } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { BitWriter } from '../bits/bit-writer.ts'
 import type { FrameSource } from '../packet/frame-source.ts'
-import { type Channel, CHANNEL_PROMISES } from './channel.ts'
+import { type Channel, CHANNEL_PROMISES, isReliablePromise } from './channel.ts'
 import type { SendQueue } from './send-queue.ts'
 
 const MASK = SENT_PACKETS_MAX - 1
@@ -35,6 +35,8 @@ export interface QueuedChannel {
 /** Serves the channels of one priority. */
 export class QueueSource implements FrameSource {
   #channels: readonly QueuedChannel[]
+  /** Those that have to know the time: only messages of unreliable channels become too old. */
+  #timed: readonly QueuedChannel[]
   /** Indexed by channel: the index of its queue, and the byte before its frames. */
   #queueOf: Uint8Array
   #heads: Uint8Array
@@ -53,6 +55,7 @@ export class QueueSource implements FrameSource {
 
   constructor(channels: readonly QueuedChannel[]) {
     this.#channels = channels
+    this.#timed = channels.filter(({ channel }) => !isReliablePromise(channel.promise))
     this.queues = [...new Set(channels.map(({ queue }) => queue))]
     this.#queueOf = Uint8Array.from(channels, ({ queue }) => this.queues.indexOf(queue))
     this.#heads = Uint8Array.from(
@@ -74,7 +77,7 @@ export class QueueSource implements FrameSource {
   }
 
   begin(now: Millis): void {
-    for (let at = 0; at < this.#channels.length; at++) this.#channels[at].channel.begin(now)
+    for (let at = 0; at < this.#timed.length; at++) this.#timed[at].channel.begin(now)
   }
 
   /** @hot */
