@@ -1,27 +1,26 @@
 /**
- * A browser for the browser tests, and tools for the tests of NAT traversal, where the machine has none: Debian's own
- * packages, if we may install them.
+ * Installs a browser for the browser tests, and programs for the tests of NAT traversal, from Debian's packages.
  *
- * Only `npm test` calls this. It never touches a machine that has a browser, where we are not root, or that has no
- * apt-get; the tests then say what to do.
+ * Only `npm test` calls this. It installs nothing where the programs exist, where the user is not root, or where there
+ * is no apt-get; the tests then say what to do.
  */
 
 import { spawnSync } from 'node:child_process'
 import { findBrowser } from '../test/browser/browser.ts'
 
-/** Installs chromium when there is no browser and it may. Says so before, and how it went after. */
+/** Installs chromium when there is no browser and the user is root. Prints a line before and a line after. */
 export function ensureBrowser(): void {
   if (findBrowser() !== undefined || process.getuid?.() !== 0 || !hasAptGet()) return
   console.log('No browser was found: installing Debian\'s chromium with apt-get, for the browser tests.')
-  // The package lists of a fresh container are empty, and those of an image may be of months ago: then a browser would
-  // be, too. Where they cannot be had, older ones will do.
+  // The package lists of a fresh container are empty, and those of an image may be months old, with an old browser. If
+  // the update fails, the old lists are used.
   aptGet('update')
   installChromium()
   const path = findBrowser()
-  console.log(path === undefined ? 'apt-get could not; its own words, if any, are above.' : `Installed ${path}.`)
+  console.log(path === undefined ? 'apt-get failed; its own message, if any, is above.' : `Installed ${path}.`)
 }
 
-/** Installs iptables and coturn's client for the tests of NAT traversal, where they are missing and it may. */
+/** Installs iptables, iproute2 and coturn's client for the tests of NAT traversal, where they are missing. */
 export function ensureNetworkTools(): void {
   const missing = [['iptables', 'iptables'], ['turnutils_stunclient', 'coturn'], ['ip', 'iproute2']] as const
   const packages = missing.filter(([command]) => spawnSync('which', [command]).status !== 0).map(([, name]) => name)

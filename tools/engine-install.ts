@@ -1,13 +1,13 @@
 /**
- * Shells of JavaScript engines, for `npm run engines` and its test: Debian's own packages, if we may install them.
+ * Installs shells of JavaScript engines from Debian's packages, for `npm run engines` and its test.
  *
- * It never touches a machine where we are not root, or that has no apt-get.
+ * It installs nothing where the user is not root, or where there is no apt-get.
  */
 
 import { spawnSync } from 'node:child_process'
 import { programOf, type Engine } from '../test/engines/run-engines.ts'
 
-/** Installs the engines that are missing, where it may. Says so before. */
+/** Installs the engines that are missing, if the user is root. Prints a line before each. */
 export function ensureEngines(engines: readonly Engine[], say: (line: string) => void = console.log): void {
   const missing = engines.filter((engine) => programOf(engine) === undefined)
   if (missing.length === 0 || process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return
