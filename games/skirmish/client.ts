@@ -1,7 +1,7 @@
 /** The page. `?play` joins at once, `?alone` plays without a server. */
 
 import type { World } from 'tickwire'
-import { connect } from 'tickwire/browser'
+import { connect, withBanner } from 'tickwire/browser'
 import { WeatherWire } from 'tickwire/devtools'
 import {
   local, relay, replay, type LockstepOptions, type LockstepPlace, type LockstepRoom, type PlayedMatch,
@@ -88,11 +88,13 @@ async function enter(
   let noted: Session | undefined
   const chronicle = new Chronicle()
   const wire = isReplay ? undefined : new WeatherWire()
-  const room = await connect(game, place, {
+  const joining = connect(game, place, {
     ...options,
     ...(wire && { wire }),
     runner: { onTick: () => noted?.noteTick(noted.room.world) },
   })
+  // The menu says why a match could not be joined, or is over.
+  const room = await withBanner(joining, { isEndShown: false })
   demoEnd()
   session?.end()
   session = new Session(room, stage, chronicle, isReplay, wire)

@@ -3,6 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import type { Game, Shape } from 'tickwire'
 import { serve } from 'tickwire/node'
@@ -11,6 +12,7 @@ import { game as hello } from '../../games/hello/game.ts'
 import { game as shmup } from '../../games/shmup/game.ts'
 import { buildPage } from '../../tools/page.ts'
 import { ROOT } from '../../tools/typecheck.ts'
+import { endPrograms, Program } from '../contract/program.ts'
 import { browserTest } from './browser-test.ts'
 
 const GAMES = join(ROOT, 'games')
@@ -29,9 +31,10 @@ test('[BACK4] every page of games/ that joins a server shows the banner', () => 
     .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
     .map((path) => [path, readFileSync(join(GAMES, path), 'utf8')] as const)
     .filter(([, text]) => /import \{[^}]*\bconnect\b[^}]*\} from 'tickwire\/browser'/.test(text))
-  const withoutBanner = joins.filter(([, text]) => /(?<!withBanner\()\bconnect\(/.test(text)).map(([path]) => path)
+  const withoutBanner = joins.filter(([, text]) => !/\bwithBanner\(/.test(text)).map(([path]) => path)
   expect(withoutBanner).toEqual([])
-  expect([...new Set(joins.map(([path]) => path.split('/')[0]))].sort()).toEqual(PAGES.map(([name]) => name))
+  const games = [...new Set(joins.map(([path]) => path.split('/')[0]))].sort()
+  expect(games).toEqual([...PAGES.map(([name]) => name), 'skirmish'])
 })
 
 for (const [name, game, query] of PAGES) {
@@ -56,3 +59,22 @@ for (const [name, game, query] of PAGES) {
     }
   })
 }
+
+browserTest('[BACK4] P1: skirmish, a lockstep game, shows a player that the connection is lost', async (browser) => {
+  const home = join(GAMES, 'skirmish')
+  await buildPage(home)
+  const server = new Program(pathToFileURL(join(home, 'server.ts')), ['--port', '0'], home)
+  try {
+    const [url] = await server.says(/http:\S+/)
+    const page = await browser.newPage()
+    await page.goto(`${url}/?play`)
+    await expect.poll(() => page.evaluate('globalThis.skirmish?.hand.seat >= 0'), { timeout: 60_000 }).toBe(true)
+    const banner = page.locator('.tickwire-banner:visible')
+    expect(await banner.count()).toBe(0)
+    server.child.kill('SIGKILL')
+    await expect.poll(async () => await banner.allInnerTexts(), { timeout: 30_000 })
+      .toEqual(['Connection lost. Reconnecting…'])
+  } finally {
+    await endPrograms()
+  }
+})

@@ -80,7 +80,7 @@ async function enter(url: string): Promise<Player> {
   const onTick = (tick: number, low: number, high: number): void => { hashes.set(tick, `${high}.${low}`) }
   const room = await connect(game, relay(url), { runner: { onTick } }) as unknown as LockstepRoom
   const returns: string[] = []
-  room.onBack = (seat) => { returns.push(seat) }
+  room.onBack((seat) => { returns.push(seat) })
   ends.push(() => room.leave())
   return { room, hashes, returns }
 }

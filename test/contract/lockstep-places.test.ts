@@ -24,7 +24,7 @@ async function enter(where: LockstepPlace, options: object = {}): Promise<Player
   const onTick = (tick: number, low: number, high: number): void => { hashes[tick] = `${high}.${low}` }
   const room = await connect(sums, where, { runner: { onTick }, ...options })
   const player: Player = { room, hashes, ended: '' }
-  room.onEnd = ({ code }) => { player.ended = code }
+  void room.closed.then(({ code }) => { player.ended = code })
   return player
 }
 

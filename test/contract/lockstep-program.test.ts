@@ -76,11 +76,10 @@ test('[LOCK30] the program relays matches of several games, reports them, and dr
   const refused = await enter(1, any, { create: 'skirmish' }).catch((error: ConnectError) => error.code)
   expect(refused).toBe('full')
 
-  const ends: string[] = []
-  for (const room of rooms) room.onEnd = ({ code }) => ends.push(code)
   program.child.kill('SIGTERM')
   await until(() => program.said !== '' && rooms.every(({ isOver }) => isOver))
-  expect(ends).toEqual(['shutdown', 'shutdown', 'shutdown'])
+  const ends = await Promise.all(rooms.map(({ closed }) => closed))
+  expect(ends.map(({ code }) => code)).toEqual(['shutdown', 'shutdown', 'shutdown'])
   expect(await program.ended).toBe(0)
 }, 60_000)
 

@@ -20,10 +20,11 @@ export class Program {
   said = ''
   readonly ended: Promise<number | null>
 
-  constructor(file: URL, args: readonly string[]) {
+  /** `cwd`: the folder that it runs in. Default: that of this process. */
+  constructor(file: URL, args: readonly string[], cwd?: string) {
     const path = fileURLToPath(file)
     const compiler = path.endsWith('.mjs') ? [] : ['--conditions=tickwire-source', '--import', 'tsx']
-    this.child = spawn(process.execPath, [...compiler, path, ...args], { env: { ...process.env, PORT: '0' } })
+    this.child = spawn(process.execPath, [...compiler, path, ...args], { cwd, env: { ...process.env, PORT: '0' } })
     const hear = (chunk: Buffer): void => {
       this.said += String(chunk)
     }

@@ -118,7 +118,6 @@ export class Session {
     this.#results.stop()
     this.#network.stop()
     element('hud').hidden = true
-    this.room.onEnd = () => {}
     this.room.leave()
     this.#stage.onMenu(problem)
   }
@@ -126,12 +125,10 @@ export class Session {
   #listen(): void {
     const { signal } = this.#stop
     const { room } = this
-    room.onAway = () => setText(element('notice'), 'Connection lost. Looking for a way back…')
-    room.onBack = () => setText(element('notice'), '')
-    room.onEnd = ({ code }) => {
+    void room.closed.then(({ code }) => {
       if (this.#isReplay || this.#results.isShown) return
       this.end(code === 'left' ? undefined : `The match is over: ${code}.`)
-    }
+    })
     element('pause').addEventListener('click', () => this.#pause(), { signal })
     element('leave').addEventListener('click', () => this.#leave(), { signal })
     element('say').addEventListener('submit', (event) => {

@@ -10,8 +10,6 @@
  */
 
 import type { CloseReason } from '../core/connection/close-reason.ts'
-import type { Room } from '../core/client/room.ts'
-import type { Shape } from '../core/schema/field.ts'
 
 /** How a banner looks, and what its button does. */
 export interface BannerOptions {
@@ -21,6 +19,16 @@ export interface BannerOptions {
   readonly isEndShown?: boolean
   /** What the button of an error does. Default: it reloads the page. */
   readonly onRetry?: () => void
+}
+
+/** What a banner follows: a `Room`, or a `LockstepRoom`. */
+export interface BannerRoom {
+  /** Resolves when the match is over, with the reason. */
+  readonly closed: Promise<CloseReason>
+  /** Calls `listener` when the connection is lost. */
+  onAway(listener: () => void): unknown
+  /** Calls `listener` when the room is connected again, in which seat. */
+  onBack(listener: (seat: 'same' | 'new') => void): unknown
 }
 
 /** A connection that takes longer than this is announced. */
@@ -54,17 +62,14 @@ function textOf({ code }: CloseReason): string | undefined {
  * Shows a banner while `joining` is pending, when it fails, while the room is away, and when it is over. Returns the
  * promise itself.
  */
-export async function withBanner<I extends Shape>(
-  joining: Promise<Room<I>>,
-  options: BannerOptions = {},
-): Promise<Room<I>> {
+export async function withBanner<R extends BannerRoom>(joining: Promise<R>, options: BannerOptions = {}): Promise<R> {
   const banner = new Banner(options)
   const slow = setTimeout(() => banner.say('Connecting…'), SLOW_MS)
   try {
     const room = await joining
     clearTimeout(slow)
     banner.hide()
-    banner.follow(room as unknown as Room)
+    banner.follow(room)
     return room
   } catch (error) {
     clearTimeout(slow)
@@ -90,7 +95,7 @@ class Banner {
     ;(options.parent ?? document.body).append(this.#element)
   }
 
-  follow(room: Room): void {
+  follow(room: BannerRoom): void {
     room.onAway(() => this.say('Connection lost. Reconnecting…'))
     room.onBack((seat) => {
       this.say(seat === 'same' ? 'Reconnected.' : 'Reconnected, as a new player.')

@@ -6,6 +6,7 @@
  */
 
 import { ConfigError } from '../base/assert.ts'
+import { Listeners, UserCode } from '../base/user-code.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { SendResult } from '../channel/channel.ts'
 import type { Lane } from '../channel/lanes.ts'
@@ -145,12 +146,11 @@ interface OrderHook {
 
 /** A lockstep match that is being played. */
 export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
-  /** The connection was lost. The room looks for a way back by itself. */
-  onAway: () => void = () => {}
-  /** The room is connected again: in its seat, or in a new one, whose ticks begin at 1 again. */
-  onBack: (seat: 'same' | 'new') => void = () => {}
-  /** The match is over for this client. Called once. */
-  onEnd: (reason: CloseReason) => void = () => {}
+  /** Resolves when the match is over for this client, with the reason. */
+  readonly closed: Promise<CloseReason>
+  readonly #aways: Listeners<[]>
+  readonly #backs: Listeners<['same' | 'new']>
+  #settle: (reason: CloseReason) => void = () => {}
   readonly #drive: LockstepDrive<O>
   readonly #platform: ClientPlatform
   readonly #onOver: () => void
@@ -165,8 +165,12 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     this.#drive = drive
     this.#onOver = onOver
     this.#platform = platform
+    const guard = new UserCode(platform.reportFault)
+    this.#aways = new Listeners(guard, 'onAway')
+    this.#backs = new Listeners(guard, 'onBack')
+    this.closed = new Promise((resolve) => { this.#settle = resolve })
     drive.onWork = () => this.#wake()
-    drive.onAway = () => this.onAway()
+    drive.onAway = () => this.#aways.call(0)
     drive.onBack = (seat) => this.#handleBack(seat)
     drive.onEnd = (reason) => this.#end(reason)
     this.#cancelGone = platform.onGone(() => this.leave())
@@ -298,6 +302,19 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     return this.runner.feed.diagnostics()
   }
 
+  /** Calls `listener` when the connection is lost. The room looks for a way back. The returned function removes it. */
+  onAway(listener: () => void): () => void {
+    return this.#aways.add(listener)
+  }
+
+  /**
+   * Calls `listener` when the room is connected again: in its seat, or in a new one, whose ticks begin at 1 again. The
+   * returned function removes it.
+   */
+  onBack(listener: (seat: 'same' | 'new') => void): () => void {
+    return this.#backs.add(listener)
+  }
+
   /** Leaves the match. */
   leave(): void {
     if (this.#isOver) return
@@ -308,7 +325,7 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   /** A new seat has a new runner: listeners stay. */
   #handleBack(seat: 'same' | 'new'): void {
     if (seat === 'new') for (const hook of this.#hooks) hook.detach = hook.attach()
-    this.onBack(seat)
+    this.#backs.call(0, seat)
   }
 
   #wake(): void {
@@ -338,6 +355,6 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     this.#cancelWake()
     this.#cancelGone()
     this.#onOver()
-    this.onEnd(reason)
+    this.#settle(reason)
   }
 }
