@@ -145,6 +145,21 @@ test('[LOCK61] a hosted match has its player at a MessagePort, and takes guests 
   await until(() => players.every(({ room }) => room.isOver))
 }, 60_000)
 
+test('[LOCK69] a peer of a mesh with another secret, and one whose list is too long, are refused', async () => {
+  const [first = '', second = '', third = ''] = await freePeers(3)
+  const peers = [first, second, third]
+  const retryMs = 1500
+  const one = enter(mesh({ peers, player: 1, secret: 'word' }), { retryMs }).catch((error: ConnectError) => error.code)
+  const two = enter(mesh({ peers, player: 2, secret: 'other' }), { retryMs }).catch((error: ConnectError) => error.code)
+  expect(await Promise.all([one, two])).toEqual(['unreachable', 'refused'])
+  const wrong = [
+    [{ peers: [...peers, first], player: 1 }, /mesh\.peers: .*Fix: use host/],
+    [{ peers: [first, second], player: 1 }, /mesh\.peers: the game has other/],
+    [{ peers, player: 4 }, /mesh\.player: /],
+  ] as const
+  for (const [options, text] of wrong) await expect(connect(sums, mesh(options))).rejects.toThrow(text)
+}, 60_000)
+
 test('[LOCK62] only a dedicated relay takes a ranked match', async () => {
   const { port1 } = new MessageChannel()
   const two = mesh({ peers: ['udp://127.0.0.1:1', 'udp://127.0.0.1:2', 'udp://127.0.0.1:3'], player: 1 })

@@ -122,9 +122,11 @@ class MeshDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
     this.onWork = () => { this.drive(platform.now()) }
     while (!this.#client.isOpen) {
       const now = platform.now()
-      if (now > deadline) {
+      const { refused } = this.#client
+      if (now > deadline || refused !== undefined) {
         this.#close(now)
-        throw new ConnectError(this.#place, { by: 'network', code: 'unreachable' })
+        const reason = refused ?? { by: 'network', code: 'unreachable' }
+        throw new ConnectError(this.#place, reason, { ageMs: platform.ageMs() })
       }
       const nextAt = this.drive(now)
       await new Promise<void>((resolve) => { platform.later(Math.max(1, Math.min(nextAt - now, 50)), resolve) })

@@ -8,6 +8,7 @@
 import type { Entropy } from '../base/entropy.ts'
 import { MESH_PLAYERS_MAX } from '../base/limits.ts'
 import type { Millis, PeerId } from '../base/time.ts'
+import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
@@ -58,6 +59,8 @@ export class MeshClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   readonly feed: MeshFeed
   /** Steps the game. Undefined until the seed is known. */
   runner: LockstepRunner<O> | undefined = undefined
+  /** Why another peer has refused this one. Undefined: none has. */
+  refused: CloseReason | undefined = undefined
   readonly #options: MeshClientOptions
   readonly #links = new Map<PeerId, MeshLink>()
   readonly #connections = new Map<PeerId, Connection>()
@@ -194,6 +197,7 @@ export class MeshClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
       this.#dialAt.set(player, now + DIAL_MS)
       const peer = this.feed.peerOf(player)
       if (peer !== undefined && event.reason.by === 'peer') peer.frameAt = -Infinity
+      if (event.reason.by === 'protocol') this.refused ??= event.reason
       return
     }
     // The seed of the match is that of player 1, which accepts the connections of all others.
