@@ -2,7 +2,8 @@
  * T22 with a real relay: a process in a network namespace whose every other datagram ends in a sink and is counted by
  * the kernel. Two members behind a router name inner addresses as peers, in fifty spellings and every way of TURN.
  *
- * It needs root and iptables; `whyNoNamespaces` says what is missing. Nothing leaves the namespaces.
+ * It needs root or user namespaces, and iptables; `whyNoNamespaces` says what is missing. Nothing leaves the
+ * namespaces.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
@@ -13,7 +14,7 @@ import { issueRelayToken, turnCredentials } from 'tickwire/nat'
 import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { bundlePrograms } from '../../test/bundle-programs.ts'
-import { Namespaces, whyNoNamespaces } from '../../test/contract/nat-homes.ts'
+import { Namespaces, asOwner, inNamespace, whyNoNamespaces } from '../../test/contract/nat-homes.ts'
 import { SPELLINGS } from './spellings.ts'
 import type { AttackReport } from './stage.ts'
 
@@ -74,7 +75,8 @@ function openSink(namespace: string): void {
 /** Bytes of UDP that the sink has counted. */
 function sunkBytes(namespace: string): number {
   return TABLES.reduce((sum, table) => {
-    const { stdout } = spawnSync('ip', ['netns', 'exec', namespace, table, '-nvxL', 'OUTPUT'])
+    const [file, ...args] = inNamespace(namespace, table, '-nvxL', 'OUTPUT')
+    const { stdout } = spawnSync(file, args)
     const [, bytes] = /^\s*\d+\s+(\d+)\s+DROP/m.exec(String(stdout)) ?? []
     if (bytes === undefined) throw new Error(`${table} has no counter`)
     return sum + Number(bytes)
@@ -86,7 +88,8 @@ function checkSink(namespace: string): void {
   const before = sunkBytes(namespace)
   const code = 'const s=require("dgram").createSocket("udp4");s.on("error",()=>{});'
     + 's.send("x".repeat(50),53,"10.9.9.9",()=>s.close())'
-  spawnSync('ip', ['netns', 'exec', namespace, process.execPath, '-e', code], { timeout: 10_000 })
+  const [file, ...args] = inNamespace(namespace, process.execPath, '-e', code)
+  spawnSync(file, args, { timeout: 10_000 })
   if (sunkBytes(namespace) < before + 50) throw new Error('the sink counts nothing')
 }
 
@@ -99,7 +102,8 @@ function token(id: number): Uint8Array {
 }
 
 function inside(namespace: string, ...args: string[]): ChildProcessWithoutNullStreams {
-  return spawn('ip', ['netns', 'exec', namespace, process.execPath, ...args])
+  const [file, ...words] = inNamespace(namespace, process.execPath, ...args)
+  return spawn(file, words)
 }
 
 async function says(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<RegExpExecArray> {
@@ -118,6 +122,7 @@ async function says(child: ChildProcessWithoutNullStreams, pattern: RegExp): Pro
 }
 
 function run(command: string, ...args: string[]): void {
-  const { status, stderr } = spawnSync(command, args)
+  const [file, ...words] = asOwner(command, ...args)
+  const { status, stderr } = spawnSync(file, words)
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${String(stderr)}`)
 }

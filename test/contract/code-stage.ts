@@ -11,7 +11,7 @@ import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { findBrowser } from '../browser/browser.ts'
 import { type ProgramBundle, bundlePrograms } from '../bundle-programs.ts'
-import { Namespaces } from './nat-homes.ts'
+import { Namespaces, inNamespace } from './nat-homes.ts'
 
 const RELAYS = ['100.64.0.10', '100.64.0.20'] as const
 const RENDEZVOUS = 'http://100.64.0.10:8080/'
@@ -35,7 +35,8 @@ export class Inside {
   readonly child: ChildProcessWithoutNullStreams
 
   constructor(namespace: string, file: string, args: readonly string[]) {
-    this.child = spawn('ip', ['netns', 'exec', namespace, process.execPath, file, ...args])
+    const [command, ...words] = inNamespace(namespace, process.execPath, file, ...args)
+    this.child = spawn(command, words)
     const note = (chunk: Buffer): void => { this.said += String(chunk) }
     this.child.stdout.on('data', note)
     this.child.stderr.on('data', note)
@@ -117,7 +118,7 @@ export class CodeStage {
   /** A page of the arena. */
   async page(home: string): Promise<Page> {
     const wrapper = join(this.#folder, `.chromium-${home}`)
-    writeFileSync(wrapper, `#!/bin/sh\nexec ip netns exec ${home} ${findBrowser()} "$@"\n`)
+    writeFileSync(wrapper, `#!/bin/sh\nexec ${inNamespace(home, findBrowser()!).join(' ')} "$@"\n`)
     chmodSync(wrapper, 0o755)
     const browser = await chromium.launch({ executablePath: wrapper, args: BROWSER_ARGS, timeout: 90_000 })
     this.#browsers.push(browser)

@@ -3,17 +3,53 @@
  * behind each router is one host. Nothing leaves the namespaces.
  */
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 
-/** Why namespaces cannot be used here; undefined when they can. */
+const IS_ROOT = process.getuid?.() === 0
+
+/** Commands that make a place of one's own for namespaces, without root. */
+const OWN_PLACE = 'mount -t tmpfs tmpfs /run && mkdir /run/netns'
+/** The process whose user namespace ours are in; undefined as root, and before the first one. */
+let holder: number | undefined
+
+/** Why namespaces cannot be used here; undefined when they can: as root, or in a user namespace (`unshare -Urnm`). */
 export function whyNoNamespaces(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'needs Linux and root'
+  if (process.platform !== 'linux') return 'needs Linux'
   if (spawnSync('iptables', ['--version']).error !== undefined) return 'needs iptables'
   const probe = `tw-probe-${process.pid}`
-  const isFine = spawnSync('ip', ['netns', 'add', probe]).status === 0
-    && spawnSync('ip', ['netns', 'exec', probe, 'iptables', '-t', 'nat', '-L']).status === 0
+  const tries = `ip netns add ${probe} && ip netns exec ${probe} iptables -t nat -L`
+  if (!IS_ROOT) {
+    const { status } = spawnSync('unshare', ['-Urnm', 'sh', '-c', `${OWN_PLACE} && ${tries}`])
+    return status === 0 ? undefined : 'needs root, or user namespaces with iptables'
+  }
+  const { status } = spawnSync('sh', ['-c', tries])
   spawnSync('ip', ['netns', 'del', probe])
-  return isFine ? undefined : 'needs network namespaces with iptables'
+  return status === 0 ? undefined : 'needs network namespaces with iptables'
+}
+
+/** The words of a command that runs in a namespace. It replaces itself by the program, so a signal reaches it. */
+export function inNamespace(namespace: string, ...command: string[]): [string, ...string[]] {
+  return asOwner('ip', 'netns', 'exec', namespace, ...command)
+}
+
+/** The words of a command that may change namespaces. */
+export function asOwner(file: string, ...args: string[]): [string, ...string[]] {
+  if (IS_ROOT) return [file, ...args]
+  holder ??= startHolder()
+  return ['nsenter', '-t', String(holder), '-U', '-m', '-n', '--preserve-credentials', file, ...args]
+}
+
+function startHolder(): number {
+  const child = spawn('unshare', ['-Urnm', 'sh', '-c', `${OWN_PLACE} && exec sleep 3600`], { stdio: 'ignore' })
+  child.unref()
+  process.once('exit', () => child.kill('SIGKILL'))
+  const pid = child.pid ?? 0
+  const look = ['-t', String(pid), '-U', '-m', '-n', '--preserve-credentials', 'test', '-d', '/run/netns']
+  for (let turn = 0; turn < 200; turn++) {
+    if (spawnSync('nsenter', look).status === 0) return pid
+    spawnSync('sleep', ['0.02'])
+  }
+  throw new Error('no user namespace after 4 s')
 }
 
 /** Some homes around one public network. */
@@ -63,7 +99,10 @@ export class Namespaces {
 
   /** Removes everything. */
   close(): void {
-    for (const name of this.#names) spawnSync('ip', ['netns', 'del', name])
+    for (const name of this.#names) {
+      const [file, ...args] = asOwner('ip', 'netns', 'del', name)
+      spawnSync(file, args)
+    }
   }
 
   #add(name: string): string {
@@ -76,6 +115,7 @@ export class Namespaces {
 }
 
 function run(command: string, ...args: string[]): void {
-  const { status, stderr } = spawnSync(command, args)
+  const [file, ...words] = asOwner(command, ...args)
+  const { status, stderr } = spawnSync(file, words)
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${String(stderr)}`)
 }

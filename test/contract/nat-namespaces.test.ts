@@ -9,7 +9,7 @@ import { bytesToText, keyToText } from '../../packages/tickwire/src/core/crypto/
 import { issueRelayToken } from '../../packages/tickwire/src/core/nat/relay-token.ts'
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { type ProgramBundle, bundlePrograms } from '../bundle-programs.ts'
-import { Namespaces, whyNoNamespaces } from './nat-homes.ts'
+import { Namespaces, inNamespace, whyNoNamespaces } from './nat-homes.ts'
 
 const why = whyNoNamespaces()
 const RELAYS = ['100.64.0.10', '100.64.0.20'] as const
@@ -33,8 +33,8 @@ class Inside {
 
   constructor(namespace: string, file: string, args: readonly string[]) {
     const node = [process.execPath, file, ...args]
-    // `ip netns exec` replaces itself by the program, so a signal reaches it.
-    this.child = spawn('ip', ['netns', 'exec', namespace, ...node])
+    const [command, ...words] = inNamespace(namespace, ...node)
+    this.child = spawn(command, words)
     const note = (chunk: Buffer): void => {
       this.said += String(chunk)
     }

@@ -12,7 +12,7 @@ import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { BROWSER_ADVICE, findBrowser } from '../browser/browser.ts'
 import { type ProgramBundle, bundlePrograms } from '../bundle-programs.ts'
-import { Namespaces, whyNoNamespaces } from './nat-homes.ts'
+import { Namespaces, inNamespace, whyNoNamespaces } from './nat-homes.ts'
 
 const why = whyNoNamespaces()
 const RELAY = '100.64.0.10'
@@ -45,7 +45,8 @@ class Inside {
   readonly child: ChildProcessWithoutNullStreams
 
   constructor(namespace: string, args: readonly string[]) {
-    this.child = spawn('ip', ['netns', 'exec', namespace, process.execPath, ...args])
+    const [command, ...words] = inNamespace(namespace, process.execPath, ...args)
+    this.child = spawn(command, words)
     const note = (chunk: Buffer): void => {
       this.said += String(chunk)
     }
@@ -95,7 +96,7 @@ describe.skipIf(why !== undefined)(`TURN in namespaces${why === undefined ? '' :
   /** A page in a namespace. */
   async function openPage(home: string): Promise<Page> {
     const wrapper = join(folder, `chromium-${home}`)
-    writeFileSync(wrapper, `#!/bin/sh\nexec ip netns exec ${home} ${findBrowser()} "$@"\n`)
+    writeFileSync(wrapper, `#!/bin/sh\nexec ${inNamespace(home, findBrowser()!).join(' ')} "$@"\n`)
     chmodSync(wrapper, 0o755)
     const browser = await chromium.launch({
       executablePath: wrapper, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
