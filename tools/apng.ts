@@ -53,7 +53,9 @@ export function encodeApng(frames: readonly Pixels[], frameMs: number): Buffer {
   return Buffer.concat([...parts, chunk('IEND')])
 }
 
-/** The smallest rectangle with all that differs; one pixel where nothing does, since a frame must have one. */
+/**
+ * The smallest rectangle that contains all changed pixels. One pixel if nothing changed, because a frame must have one.
+ */
 function changedRectangle(before: Pixels, after: Pixels): Rectangle {
   const { width, height } = after
   let [left, top, right, bottom] = [width, height, -1, -1]

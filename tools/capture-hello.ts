@@ -26,9 +26,9 @@ type Place = readonly [x: number, y: number]
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PICTURE = join(ROOT, 'docs/pictures/hello.png')
 const FRAME_MS = 50
-/** Two ticks of walking: a key is let go that much early, since the server hears of it that much late. */
+/** Two ticks of walking: a key is released that much earlier, because the server receives it that much later. */
 const NEAR = 12
-/** A tab as the page sees it, and how much smaller the picture shows it. */
+/** The size of a tab, and the scale of its picture. */
 const TAB = { width: 680, height: 460, scale: 0.6 }
 const WALKS: readonly [first: readonly Place[], second: readonly Place[]] = [
   [[180, 90], [460, 90], [460, 270], [180, 270], [180, 90]],
@@ -51,7 +51,7 @@ try {
   await host.close()
 }
 
-/** The two windows with the page in them, before anybody plays, and where its canvas is in each. */
+/** The two windows with the page in them, before the game starts, and the place of its canvas in each. */
 interface Stage {
   readonly pixels: Pixels
   readonly canvases: readonly {
@@ -94,7 +94,7 @@ async function drawStage(using: Browser, { url }: Serving): Promise<Stage> {
   return { pixels: await decodePng(using, png, width, height), canvases }
 }
 
-/** The browser decodes what the browser encoded. */
+/** The browser decodes its own encoding. */
 async function decodePng(using: Browser, png: Buffer, width: number, height: number): Promise<Pixels> {
   const page = await using.newPage()
   const rgba = await page.evaluate(async ({ source, size }) => {
@@ -109,7 +109,7 @@ async function decodePng(using: Browser, png: Buffer, width: number, height: num
   return { width, height, rgba: Uint8Array.from(rgba) }
 }
 
-/** Plays the walk, and returns what was to be seen, frame by frame. */
+/** Plays the walk, and returns the pictures, frame by frame. */
 async function play(using: Browser, serving: Serving, stage: Stage): Promise<Pixels[]> {
   const pages = [await using.newPage(), await using.newPage()] as const
   for (const page of pages) await page.goto(serving.url)
@@ -136,7 +136,7 @@ async function play(using: Browser, serving: Serving, stage: Stage): Promise<Pix
   return frames
 }
 
-/** Walks as a player would: keys are held until the place is reached, and a little further is near enough. */
+/** Walks as a player would: holds keys until the place is reached. A small overshoot is accepted. */
 async function walk(page: Page, walker: Walker, places: readonly Place[]): Promise<void> {
   for (const [x, y] of places) {
     await Promise.all([
@@ -146,7 +146,7 @@ async function walk(page: Page, walker: Walker, places: readonly Place[]): Promi
   }
 }
 
-/** Holds a key until what is left of the way is nothing, or has changed its sign. */
+/** Holds a key until the rest of the way is zero or has changed its sign. */
 async function holdUntil(page: Page, key: string, wayLeft: () => number): Promise<void> {
   const direction = Math.sign(wayLeft())
   if (Math.abs(wayLeft()) < NEAR) return
@@ -189,7 +189,7 @@ async function stopRecording(page: Page): Promise<Draw[]> {
   return draws.map(({ at, bytes }) => ({ at, rgba: inflateSync(Uint8Array.from(bytes)) }))
 }
 
-/** Lays what the canvases showed over the stage. */
+/** Draws the pictures of the canvases into the windows. */
 function compose({ pixels, canvases }: Stage, seen: readonly Uint8Array[]): Pixels {
   const rgba = pixels.rgba.slice()
   for (const [tab, box] of canvases.entries()) {

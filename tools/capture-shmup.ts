@@ -16,7 +16,7 @@ import { buildPage } from './page.ts'
 
 const FOLDER = fileURLToPath(new URL('../games/shmup', import.meta.url))
 const TAKEN = fileURLToPath(new URL('../test-results', import.meta.url))
-/** So much of the level is left out: the boss comes in a few seconds. */
+/** The part of the level that is skipped: the boss comes in a few seconds. */
 const SKIPPED_SECONDS = 36
 const TAKES = 6
 

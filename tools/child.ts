@@ -4,14 +4,14 @@
 
 import { spawn } from 'node:child_process'
 
-/** Where and how it runs; output goes where ours goes, or nowhere. */
+/** The folder and the environment of the program, and whether its output is shown. */
 export interface ChildOptions {
   readonly cwd: string
   readonly env?: NodeJS.ProcessEnv
   readonly isQuiet?: boolean
 }
 
-/** Runs `node args...` and resolves to whether it ended well. */
+/** Runs `node args...` and resolves to whether its exit code is 0. */
 export async function runNode(args: readonly string[], options: ChildOptions): Promise<boolean> {
   const { cwd, env = process.env, isQuiet = false } = options
   const child = spawn(process.execPath, args, { cwd, env, stdio: isQuiet ? 'ignore' : 'inherit' })

@@ -190,7 +190,7 @@ export function makeCodecVectors(): CodecVector[] {
   })
 }
 
-/** The row as who holds this set has it: other lanes are the baseline's. */
+/** The row of a client with this field set: all other lanes are those of the baseline. */
 export function heldLanes(schema: Schema, set: FieldSet, row: readonly number[], base: readonly number[]): number[] {
   const lanes = [...base]
   for (const { lane, laneCount } of schema.masks[set].members)

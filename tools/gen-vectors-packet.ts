@@ -39,7 +39,7 @@ const ABOUT =
   + "'zeros' are zero bytes after 'bytes'; 'key' opens what is sealed: its suite, and its material "
   + '(key 32 bytes, and salt 8 in suite 2); 64-bit numbers are hexadecimal, highest digit first.'
 
-/** So many bytes that count up from `first`. */
+/** `count` bytes that count up from `first`. */
 const run = (first: number, count: number): string =>
   hex(Uint8Array.from({ length: count }, (_, index) => first + index))
 
@@ -208,7 +208,7 @@ const PACKETS: readonly Case[] = [
 /** Header of packet 1 of a type. */
 const head = (type: number, version: number = 3): string => `544b570${version}0${type}0df0ad0b785634120001`
 
-/** A packet of that header, sealed, whatever its body says. */
+/** A sealed packet with that header and any body. */
 function sealed(name: string, header: string, body: string): PacketVector {
   const bytes = unhex(header + body)
   return { name, bytes: hex(engineSeals(bytes, header.length / 2, 0, 1, KEY_1)), key: KEY_1 }

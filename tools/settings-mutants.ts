@@ -1,9 +1,9 @@
 /**
- * Plants one bug after the other in defaults and in the places where settings are handed over, and lets the settings
- * test look for it.
+ * Plants one bug after the other in defaults and in the places where settings are passed on, and runs the settings test
+ * on each.
  *
- * Each bug has a bundle and a process of its own. A process that does not end counts as found: a hang is noticed by
- * every test.
+ * Each bug has its own bundle and its own process. A process that does not end counts as found, because every test
+ * notices a hang.
  */
 
 import { spawn } from 'node:child_process'
@@ -15,27 +15,25 @@ import { ROOT } from './typecheck.ts'
 
 type Named = SourcePatch & { readonly name: string }
 
-/** What became of one planted bug. `problem` is what the settings test says; empty: nothing. */
+/** The result of one planted bug. `problem` is the message of the settings test. Empty: it found nothing. */
 export interface SettingMutantResult {
   readonly name: string
   readonly problem: string
 }
 
 export interface SettingMutantOptions {
-  /** Only those whose name contains this. */
+  /** Only the bugs whose name contains this. */
   readonly only?: string
-  /** Every so many of them. */
+  /** Only every n-th bug. */
   readonly every?: number
-  /** Processes at once. */
+  /** The number of processes at the same time. */
   readonly jobs: number
   readonly onResult?: (result: SettingMutantResult, done: number, total: number) => void
 }
 
 const PROCESS_MS_MAX = 180_000
 
-/**
- * Plants them; gives what was found of each, and what the settings test says of the engine as it is under the name ''.
- */
+/** Plants the bugs and returns the result of each. The result under the name '' is that of the unchanged engine. */
 export async function runSettingMutants({
   only = '',
   every = 1,
@@ -59,7 +57,7 @@ export async function runSettingMutants({
   return results
 }
 
-/** What the settings test says of the engine with these patches; empty: nothing. */
+/** The message of the settings test for the engine with these patches. Empty: it found nothing. */
 export async function problemOf(number: number, patches: readonly SourcePatch[]): Promise<string> {
   const path = await bundleSwarm('settings-process.ts', `settings-${process.pid}-${number}`, patches)
   const child = spawn(process.execPath, [path], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,9 +1,9 @@
 /**
- * The mutation run of `npm run sim -- --mutants`: each planted bug is bundled, hunted in a process of its own, and
+ * The mutation run of `npm run sim -- --mutants`: each planted bug is bundled, searched for in a separate process, and
  * reported.
  *
- * A process that neither finds anything nor ends is killed and counts as found: a match that hangs is noticed by
- * anybody.
+ * A process that neither finds anything nor ends is killed and counts as found, because every user notices a match that
+ * hangs.
  */
 
 import { spawn } from 'node:child_process'
@@ -13,22 +13,22 @@ import { join } from 'node:path'
 import { bundleSwarm, type SourcePatch } from './sim-bundle.ts'
 import { ROOT } from './typecheck.ts'
 
-/** What became of one planted bug. */
+/** The result of one planted bug. */
 export interface MutantResult {
   readonly name: string
   readonly file: string
   readonly isCaught: boolean
-  /** What noticed: an invariant, `hang` or `crash`. */
+  /** What found it: an invariant, `hang` or `crash`. */
   readonly by: string
   readonly endpointTicks: number
   readonly problem: string
 }
 
 export interface MutantOptions {
-  /** Only those whose name or file contains this. */
+  /** Only the bugs whose name or file contains this. */
   readonly only?: string
   readonly endpointTicksMax: number
-  /** Processes at once. */
+  /** The number of processes at the same time. */
   readonly jobs: number
   readonly onResult: (result: MutantResult, done: number, total: number) => void
 }
@@ -65,7 +65,7 @@ export async function runMutants({
   return results
 }
 
-/** So many were bundled: each has a file of its own. */
+/** The number of bundles so far: each has its own file. */
 let bundleCount = 0
 
 async function huntOne(mutant: Named, endpointTicksMax: number): Promise<MutantResult> {

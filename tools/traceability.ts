@@ -26,7 +26,7 @@ export function traceabilityDrift(repository: Repository): Finding[] {
   return [{ rule: 'traceability', path: TRACEABILITY_PATH, line: 1, problem }]
 }
 
-/** Engine tests stand beside what they test, so their folder is enough of an address. */
+/** Tests of the engine are beside the files that they test, so the folder is enough. */
 function shortPath(path: string): string {
   return path.replace(/^packages\/tickwire\/src\//, '')
 }

@@ -10,12 +10,12 @@ import { runNode } from './child.ts'
 /** The repository's root folder. */
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url))
 
-/** The compiler's own entry, so that no shell and no PATH stand between. */
+/** The entry file of the compiler, so that no shell and no PATH is needed. */
 export function compilerPath(): string {
   return join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
 }
 
-/** Prints what the compiler has to say; true when that is nothing. */
+/** Prints the output of the compiler. True when there is none. */
 export async function typecheck(): Promise<boolean> {
   return await runNode([compilerPath(), '-b'], { cwd: ROOT })
 }

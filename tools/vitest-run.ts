@@ -11,7 +11,7 @@ import { dirname, join, relative } from 'node:path'
 import { tmpdir } from 'node:os'
 import { runNode } from './child.ts'
 
-/** How many of each. */
+/** The number of tests by result. */
 export interface Tally {
   readonly passed: number
   readonly failed: number
@@ -63,7 +63,7 @@ export async function runVitest(root: string, args: readonly string[], isQuiet =
   }
 }
 
-/** A vitest started by a test must not take itself for a part of the outer one. */
+/** A vitest that a test starts must not treat itself as a part of the outer one. */
 function withoutRunner(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:VITEST|VITE_|TEST$|NODE_ENV$)/.test(name)))
 }

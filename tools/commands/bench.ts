@@ -96,7 +96,7 @@ async function runHere(one: string, rest: readonly string[]): Promise<void> {
   if (has('--json')) console.log(jsonLine(one, result))
 }
 
-/** What `parseArgs` throws in a benchmark: the command line made no sense, nothing is broken. */
+/** The error that `parseArgs` throws in a benchmark: the command line is wrong, not the benchmark. */
 function isWrongOption(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 }
@@ -111,7 +111,7 @@ function jsonLine(one: string, result: BenchResult): string {
   return JSON.stringify({ bench: one, figures })
 }
 
-/** Round after round, not one benchmark after the other: what slows the machine for a while then slows no one alone. */
+/** Round after round, not one benchmark after the other: a slow phase of the machine then affects all of them. */
 async function runAll(chosen: readonly string[], times: number, isWhole: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-bench-'))
   const results = new Map<string, BenchResult[]>(chosen.map((one) => [one, []]))
@@ -136,7 +136,7 @@ async function runAll(chosen: readonly string[], times: number, isWhole: boolean
   console.log(`written: ${RESULTS}`)
 }
 
-/** JSON has no NaN: what could not be measured is null there. */
+/** JSON has no NaN: a value that could not be measured is null. */
 function resultIn(file: string): BenchResult {
   return JSON.parse(readFileSync(file, 'utf8'), (key, value: unknown) =>
     key === 'value' && value === null ? Number.NaN : value,

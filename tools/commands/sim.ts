@@ -74,13 +74,13 @@ export interface SwarmFailure {
   readonly invariant: string
   readonly problem: string
   readonly weather: string
-  /** The least weather in which the same invariant does not hold. */
+  /** The smallest network faults with which the same invariant still fails. */
   readonly shrunk: string
-  /** What is kept of it, to be played again in every test. */
+  /** The scenario that is saved, so that every test run plays it again. */
   readonly regression?: object
 }
 
-/** What became of them. Further keys are printed with `--json` as they are. */
+/** The results. Further keys are printed with `--json` as they are. */
 export interface SwarmReport {
   readonly seeds: number
   readonly worlds: number
@@ -125,9 +125,9 @@ const seeds =
     ? 1
     : wholeNumber(HELP, 'seeds', values.seeds, minutes === undefined ? 200 : Number.MAX_SAFE_INTEGER - start, 1)
 const PARTS: readonly string[] = ['transport', 'match', 'crowd', 'lockstep', 'mesh', 'rtype']
-/** Of all planted bugs so many must be found. */
+/** The share of planted bugs that must be found. */
 const MUTANTS_CAUGHT_MIN = 0.95
-/** A run of so many minutes passes every mark, or something is never tried. */
+/** A run of this many minutes must pass every mark. Otherwise something is never tried. */
 const LONG_MINUTES = 10
 
 if (positionals.length > 0) {

@@ -47,7 +47,7 @@ if (first === '--help' || first === '-h') {
   console[isAsked ? 'log' : 'error'](`${game.name} takes no arguments: what it does stands in ${pathOf(game.name)}.`)
   process.exitCode = isAsked ? 0 : 2
 } else {
-  // The server sees the command line it would have seen had it been started by hand.
+  // The server gets the same command line as if it were started by hand.
   process.argv = [process.execPath, serverOf(game.name), ...(named === undefined ? process.argv.slice(2) : rest)]
   process.chdir(dirname(serverOf(game.name)))
   await buildPage(process.cwd())
@@ -58,7 +58,7 @@ function serverOf(name: string): string {
   return fileURLToPath(new URL(`../../${pathOf(name)}`, import.meta.url))
 }
 
-/** From the root, where commands are typed: the same on every machine. */
+/** Relative to the root of the repository: the same on every machine. */
 function pathOf(name: string): string {
   return `games/${name}/server.ts`
 }
