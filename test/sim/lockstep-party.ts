@@ -110,6 +110,8 @@ export class PartyClient implements SimActor {
 
   connect(now: number, join?: JoinRequest): void {
     this.isClosed = false
+    // A new seat begins with the first tick.
+    if (join === undefined) this.events.length = 0
     this.client.connect(this.localTime(now), 'relay', join)
     this.#nextAt = now
   }

@@ -29,6 +29,7 @@ const FOUND = [
   { seed: 294, bug: 'a new player gave the waiting orders of the player that had left its slot' },
   { seed: 387, bug: 'two late ticks were taken for jitter, and all ticks after them were held for seconds' },
   { seed: 257, bug: 'orders in the first packet of a player were acknowledged before it had joined, and lost' },
+  { seed: 50_133, bug: 'a client that resumed its seat after a minute counted as a new one, and its orders were lost' },
 ] as const
 
 test.each(FOUND)('[LOCK26] seed $seed holds its invariants: $bug', ({ seed }) => {

@@ -354,8 +354,8 @@ class LockstepWorld {
       for (const { player, type, data } of orders) {
         if (player !== 0) continue
         if (type === 0xc6) percent = readVarint(data)
-        // Around these, windows begin anew: leave, away, back, pause, resume, speed, commit, reveal.
-        if ([0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc9, 0xca].includes(type)) freeUntil = tick + 1
+        // Around these, windows begin anew: join, leave, away, back, pause, resume, speed, commit, reveal.
+        if ([0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc9, 0xca].includes(type)) freeUntil = tick + 1
       }
       if (tick < 3 || tick <= freeUntil) return
       const gap = closedAt[tick]! - closedAt[tick - 1]!

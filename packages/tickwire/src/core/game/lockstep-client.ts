@@ -115,6 +115,8 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.#waitUntil = 0
     this.#hasAsked = false
     if (join === undefined || !('resume' in join)) this.#beginAnew()
+    // The first packet may be written before the connection says that it is open.
+    this.feed.orders.restart()
     return this.endpoint.connect(now, to, join === undefined ? NO_BYTES : encodeJoin(join), pass)
   }
 
