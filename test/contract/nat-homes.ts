@@ -4,6 +4,7 @@
  */
 
 import { spawn, spawnSync } from 'node:child_process'
+import type { Socket } from 'node:net'
 
 const IS_ROOT = process.getuid?.() === 0
 
@@ -40,9 +41,12 @@ export function asOwner(file: string, ...args: string[]): [string, ...string[]] 
 }
 
 function startHolder(): number {
-  const child = spawn('unshare', ['-Urnm', 'sh', '-c', `${OWN_PLACE} && exec sleep 3600`], { stdio: 'ignore' })
+  // It ends with its input, so with this process, however that ends.
+  const words = ['-Urnm', 'sh', '-c', `${OWN_PLACE} && exec cat`]
+  const child = spawn('unshare', words, { stdio: ['pipe', 'ignore', 'ignore'] })
   child.unref()
-  process.once('exit', () => child.kill('SIGKILL'))
+  // reason: the pipe of a child process is a socket, which its type does not say.
+  ;(child.stdin as unknown as Socket).unref()
   const pid = child.pid ?? 0
   const look = ['-t', String(pid), '-U', '-m', '-n', '--preserve-credentials', 'test', '-d', '/run/netns']
   for (let turn = 0; turn < 200; turn++) {
