@@ -26,14 +26,12 @@ import { bytesToHex } from '../core/nat/hex.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { pageParts } from './client-parts.ts'
 import { pageProvider } from './crypto.ts'
-import { hostRelay } from './hosted-relay.ts'
 import { Ladder } from './ladder.ts'
-import { openCodeRungs } from './later.ts'
+import { hostRelay, openCodeRungs, sourceLine } from './later.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
 import { pageChecks, pageTraps } from './page-checks.ts'
 import { pagePlatform } from './page-platform.ts'
 import { serverRungs } from './rungs.ts'
-import { sourceLine } from './source-line.ts'
 
 /** How a match is joined from a page. */
 export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape> extends JoinOptions<J, O> {

@@ -1,12 +1,15 @@
 /**
- * The transports that a page loads when it tries them. Nothing else may import their files: a bundler puts a module
- * that is imported both ways into the first load.
+ * The parts that a page loads when it uses them: transports other than WebSocket, hosting, and the lines of a desync
+ * report. Nothing else may import their files: a bundler puts a module that is imported both ways into the first load.
  *
  * They are given what they need of the page (`portMaker`). If they imported it, a bundler would put it into a third
  * file, which the first load would fetch too.
  */
 
+import type { HostedRelay, HostingOptions } from '../core/client/hosted-relay.ts'
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
+import type { CodeSite } from '../core/lockstep/desync/code-site.ts'
+import type { LockstepCard } from '../core/order/lockstep-card.ts'
 import type { CodePlan } from './code-rungs.ts'
 import { portMaker } from './path-port.ts'
 import type { RungSource } from './rungs.ts'
@@ -34,4 +37,16 @@ export async function openWebTransport(
 export async function openCodeRungs(plan: CodePlan): Promise<RungSource> {
   const { meetByCode } = await import('./code-rungs.ts')
   return await meetByCode(plan, portMaker)
+}
+
+/** Starts the Worker of a hosted match, and opens its relay. */
+export async function hostRelay(card: LockstepCard, options: HostingOptions): Promise<HostedRelay> {
+  const { hostRelay: host } = await import('./hosted-relay.ts')
+  return await host(card, options)
+}
+
+/** The line of the source for a line of a bundle. */
+export async function sourceLine(site: CodeSite): Promise<CodeSite> {
+  const { sourceLine: find } = await import('./source-line.ts')
+  return await find(site)
 }
