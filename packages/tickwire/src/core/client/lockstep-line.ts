@@ -5,6 +5,7 @@
 
 import type { Millis } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
+import { nobleCurves } from '../crypto/noble-curves.ts'
 import { LockstepClient } from '../game/lockstep-client.ts'
 import type { LockstepLanes } from '../game/lockstep-lanes.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
@@ -215,9 +216,9 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   }
 }
 
-/** A key for the seals of one seat. */
-function makeSigner({ platform: { entropy }, provider }: LockstepMachine): SealSigner {
+/** A key for the seals of one seat. The provider of a page cannot sign, so every place signs in plain JavaScript. */
+function makeSigner({ platform: { entropy } }: LockstepMachine): SealSigner {
   const seed = new Uint8Array(32)
   entropy.fill(seed)
-  return provider.importSigning(seed)
+  return nobleCurves.importSigning(seed)
 }
