@@ -85,7 +85,7 @@ test('[LOCK30] the program relays matches of several games, reports them, and dr
 
 test('[LOCK30] a card has the fingerprint of its game; a wrong card is refused with the reason', async () => {
   const card = decodeCard(encodeCard(game))
-  expect(card).toEqual({ fingerprint: game.fingerprint, tickRate: 30, players: [1, 8] })
+  expect(card).toEqual({ fingerprint: game.fingerprint, tickRate: 30, players: [1, 8], text: game.text })
   for (const bad of ['', '[]', '{"text":1}', '{"text":"lockstep 0","players":[1,2]}', '{"text":"lockstep 30"}',
     '{"text":"lockstep 30","players":[2,1]}', `"${'x'.repeat(20_000)}"`]) expect(decodeCard(bad)).toBeTypeOf('string')
   const file = join(folder, 'broken.json')
