@@ -61,6 +61,18 @@ describe.skipIf(why !== undefined)(`codes in namespaces${why === undefined ? '' 
     await stage.closeBrowsers()
   }, 180_000)
 
+  test('[PATH6] a guest on Node whose network changes keeps its seat', async () => {
+    const host = stage.node(stage.net.addHome(6, false))
+    const [, code = ''] = await host.says(/^code (\S+)$/m)
+    const guest = stage.node(stage.net.addHome(7, false), code)
+    await until(() => guest.status.path === 'direct' && guest.status.players === 1, () => guest.status)
+    stage.net.changeNetwork(7)
+    const { tick } = guest.status
+    const isPlaying = (): boolean => guest.status.tick > tick + 512 && !guest.status.isAway
+    await until(isPlaying, () => [guest.status, host.status])
+    expect([guest.status.isSame, guest.status.end, guest.status.players]).toEqual([true, '', 1])
+  }, 120_000)
+
   test('[PATH4, PATH5] behind symmetric routers they play by relay, and go on when it is killed', async ({ skip }) => {
     if (!hasBrowser) skip(BROWSER_ADVICE)
     const homes = [stage.net.addHome(3, true), stage.net.addHome(4, true)] as const

@@ -101,6 +101,15 @@ export class Namespaces {
     return host
   }
 
+  /** Gives the host behind a router another address, as a machine that changes its network gets one. */
+  changeNetwork(number: number): void {
+    const [host, eth] = [`${this.#prefix}-host${number}`, `e${number}`]
+    run('ip', '-n', host, 'addr', 'add', `10.0.${number}.9/24`, 'dev', eth)
+    run('ip', '-n', host, 'addr', 'del', `10.0.${number}.2/24`, 'dev', eth)
+    run('ip', '-n', host, 'addr', 'replace', `10.0.${number}.9/24`, 'dev', eth)
+    run('ip', '-n', host, 'route', 'replace', 'default', 'via', `10.0.${number}.1`)
+  }
+
   /** Removes everything. */
   close(): void {
     for (const name of this.#names) {

@@ -28,7 +28,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'sendrecv',
 ])
 
-const CANDIDATE = /^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) typ (?:host|srflx|prflx|relay)(?: .*)?$/i
+const CANDIDATE = /^a=candidate:\S+ 1 udp \d+ (\S+) ([1-9]\d{0,4}) typ (?:host|srflx|prflx|relay)(?: .*)?$/i
 
 /**
  * The same for an offer of another player: both sides are behind routers, so candidates are needed. They are checked as
@@ -39,7 +39,10 @@ export function sanitizePeerOffer(offer: string, isLoopbackAllowed: boolean): st
   for (const line of offer.split(/\r?\n/)) {
     const [, ip = '', port = ''] = CANDIDATE.exec(line) ?? []
     const address = ip === '' ? undefined : canonicalAddress(ip, Number(port))
-    if (address === undefined || !isReachable(address, isLoopbackAllowed) || kept.length >= CANDIDATES_MAX) continue
+    // Only one spelling: a library may read another one differently.
+    const isPlain = address === `${ip}:${port}` || address === `[${ip}]:${port}`
+    if (address === undefined || !isPlain || kept.length >= CANDIDATES_MAX) continue
+    if (!isReachable(address, isLoopbackAllowed)) continue
     kept.push(line)
   }
   return `${sanitizeOffer(offer)}${kept.map((line) => `${line}\r\n`).join('')}a=end-of-candidates\r\n`
