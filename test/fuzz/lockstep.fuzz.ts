@@ -3,6 +3,7 @@
  */
 
 import { decodeCard, defineLockstep, LockstepRunner } from 'tickwire/lockstep'
+import { readFileSync } from 'node:fs'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { MeshFeed } from '../../packages/tickwire/src/core/lockstep/mesh-feed.ts'
 import { nobleHashes } from '../../packages/tickwire/src/core/crypto/noble-hashes.ts'
@@ -27,6 +28,12 @@ import { u8, vec2 } from '../../packages/tickwire/src/core/schema/field-kinds.ts
 import { encodePatch, restorePatch } from '../../packages/tickwire/src/core/world/image-patch.ts'
 import { encodeWorld, restoreWorld } from '../../packages/tickwire/src/core/world/world-image.ts'
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
+import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts'
+import {
+  decodeGap, decodePlayerSeals, decodeTicks, readSealChunk,
+} from '../../packages/tickwire/src/core/replay/match-chunks.ts'
+import { openRecording } from '../../packages/tickwire/src/core/replay/recording.ts'
+import { encodeSeal } from '../../packages/tickwire/src/core/order/seal.ts'
 import desync from '../vectors/desync.json' with { type: 'json' }
 import vectors from '../vectors/lockstep.json' with { type: 'json' }
 import meshVectors from '../vectors/mesh.json' with { type: 'json' }
@@ -199,4 +206,26 @@ const large: FuzzTarget = {
   },
 }
 
-export const targets: readonly FuzzTarget[] = [orders, ticks, values, cards, seeds, large, sync, descent, mesh]
+/** The bodies of all chunks of the recorded match among the vectors. */
+function replayBodies(): Uint8Array[] {
+  const file = readFileSync(new URL('../vectors/replay.twr', import.meta.url))
+  const recording = openRecording(sourceOf(new Uint8Array(file)))
+  if (typeof recording === 'string') throw new Error(recording)
+  return recording.chunks.map((chunk) => recording.load(chunk)!)
+}
+
+const replay: FuzzTarget = {
+  name: 'lockstep-replay',
+  seeds: () => replayBodies().filter((body) => body.length < 2000),
+  run(bytes) {
+    const read = decodeTicks(bytes)
+    if (read !== undefined) new TickLog().receive(read.bytes, 0, read.bytes.length, read.count)
+    decodeGap(bytes)
+    decodePlayerSeals(bytes)
+    const seal = readSealChunk(bytes)
+    if (seal !== undefined && encodeSeal(seal.seal).some((byte, at) => byte !== bytes[at]))
+      throw new Error('a seal has two spellings')
+  },
+}
+
+export const targets: readonly FuzzTarget[] = [orders, ticks, values, cards, seeds, large, sync, descent, mesh, replay]

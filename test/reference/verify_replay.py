@@ -95,13 +95,41 @@ def ticks_of(body):
     count, at = varint(body, at)
     ticks = []
     while len(ticks) < count:
-        empty, at = varint(body, at)
-        length, at = varint(body, at)
+        empty, orders, at = pair(body, at)
         ticks += [b"\x5a"] * empty
-        if length:
-            ticks.append(b"\x4b\x01" + body[at : at + length])
-            at += length
+        tick, last = b"\x4b\x01", (0, 0, 0)
+        for _ in range(orders):
+            player, kind, at = pair(body, at)
+            time, at = number(body, at, 2)
+            if time == 0xFFFF:
+                time, at = number(body, at, 4)
+            length, at = varint(body, at)
+            tick += b"P" + encoded(player) if player != last[0] else b""
+            tick += b"S" + encoded(time) if time != last[1] else b""
+            tick += b"T" + bytes([kind]) if kind != last[2] else b""
+            tick += b"D" + encoded(length) + body[at : at + length]
+            at, last = at + length, (player, time, kind)
+        if orders:
+            ticks.append(tick)
     return seed, ticks
+
+
+def pair(data, at):
+    low, high, at = data[at] & 15, data[at] >> 4, at + 1
+    if low == 15:
+        more, at = varint(data, at)
+        low += more
+    if high == 15:
+        more, at = varint(data, at)
+        high += more
+    return low, high, at
+
+
+def encoded(value):
+    data = b""
+    while value > 127:
+        data, value = data + bytes([value & 127 | 128]), value >> 7
+    return data + bytes([value])
 
 
 def orders_of(tick):

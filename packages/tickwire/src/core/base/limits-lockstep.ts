@@ -150,5 +150,5 @@ export const KEY_IMAGES_WHOLE = 5
 /** Ticks that wait for the disk: ten seconds. More are a gap. */
 export const REPLAY_QUEUE_TICKS = 300
 
-/** Ticks in one chunk of a replay: what a crash may lose, one second. */
-export const REPLAY_CHUNK_TICKS = 30
+/** Ticks in one chunk of a replay: what a crash may lose, two seconds. */
+export const REPLAY_CHUNK_TICKS = 60

@@ -172,7 +172,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const now = this.now()
     const { relay } = this
     const closed = relay.tick(now)
-    for (const notice of relay.notices()) this.#handleNotice(notice)
+    this.#handleNotices()
     this.judge.tick(now)
     this.desk.tick(now)
     this.keeping.tick(now, closed)
@@ -232,6 +232,10 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       if (client.line.stage === 'in-game') client.line = client.line.endGame()
   }
 
+  #handleNotices(): void {
+    for (const notice of this.relay.notices()) this.#handleNotice(notice)
+  }
+
   #handleNotice(notice: RelayNotice): void {
     const isLagging = notice.kind === 'lagging' && this.type.lagging === 'drop'
     if (isLagging) this.relay.leave(notice.peer, 'lagging')
@@ -257,6 +261,9 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
         const verdict = line.stage === 'in-game' ? line.handleOrders(now, frame) : line.handlePrelude(now, frame)
         if (verdict !== 'ok') return verdict
         client.source.noteExecuted(this.relay.lastExecuted)
+        // A pulse that differs is not left for the next tick.
+        this.#handleNotices()
+        this.#carryOut()
         return verdict
       },
     }
