@@ -49,7 +49,11 @@ export function parseDeclarations(text: string, path: string): Declarations {
     const [, namespace, all] = EXPORTED_ALL.exec(code) ?? []
     if (kind !== undefined && name !== undefined) {
       const isValue = kind !== 'interface' && kind !== 'type'
-      declared.push({ name, isValue, text: comment + code.replace(/^export /, '').replace(/^declare /, '') })
+      const stated = comment + code.replace(/^export /, '').replace(/^declare /, '')
+      const before = kind === 'function' ? declared.findIndex((each) => each.name === name) : -1
+      // Overloads of a function are one declaration.
+      if (before < 0) declared.push({ name, isValue, text: stated })
+      else declared[before] = { name, isValue, text: `${declared[before]?.text}\n${stated}` }
       if (code.startsWith('export ')) exports.set(name, name)
     } else if (listed !== null) {
       takeList(code, listed[1] ?? '', listed[2], { imports, exports, onlyTypes })

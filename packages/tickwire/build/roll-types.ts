@@ -59,7 +59,8 @@ class Roll {
       const body = this.#rename(unique, text, lines)
       const at = body.search(/^[a-z]/m)
       const head = isValue ? 'export declare ' : 'export '
-      bodies.set(folder, [...(bodies.get(folder) ?? []), body.slice(0, at) + head + body.slice(at)])
+      const stated = (body.slice(0, at) + head + body.slice(at)).replace(/^function /gm, `${head}function `)
+      bodies.set(folder, [...(bodies.get(folder) ?? []), stated])
     }
     for (const [folder, parts] of bodies)
       files.set(`types/${folder}.d.ts`, `${[...(imports.get(folder) ?? [])].sort().join('\n')}\n${parts.join('\n')}\n`)
