@@ -21,7 +21,7 @@ const STORM_MS = 8000
 const LONG_STORM_MS = 66_000
 const LONG_OUTAGE_MS = 60_000
 const CALM_MS = 7000
-/** A client that could not be healed in the storm is tried again after ten seconds. */
+/** A client that could not be healed in the storm, or whose try to connect began in it, tries again after 10 s. */
 const LONG_CALM_MS = 18_000
 const STEP_MS = 25
 const TAKE = game.orders.indexOf(Take)
@@ -107,7 +107,7 @@ class LockstepWorld {
         this.#plant(this.#party, true)
       }
       this.#clear()
-      for (let ms = 0; ms < (this.#isCorrupted ? LONG_CALM_MS : CALM_MS); ms += STEP_MS) {
+      for (let ms = 0; ms < (this.#isCorrupted || this.#isLong ? LONG_CALM_MS : CALM_MS); ms += STEP_MS) {
         this.#reconnect()
         this.#party.run(STEP_MS)
         this.#plant(this.#party, false)
