@@ -51,6 +51,7 @@ export class ReplayDeck implements RunnerWatch {
     const { speed } = this.#feed
     this.#feed.speed = Infinity
     this.#feed.until = tick
+    this.#feed.skipTo(runner.tick)
     while (runner.tick < tick && runner.update(0) > 0);
     this.#feed.until = Infinity
     this.#feed.speed = speed
