@@ -12,7 +12,7 @@ let hasWorkers = false
 
 /** Undefined without workers. In a worker it never returns. */
 export async function openInWorkers(
-  types: { readonly [name: string]: { readonly game: Game } },
+  types: { readonly [name: string]: { readonly game: Game; readonly capacity?: number } },
   options: RoomServerOptions,
   build: (parts: RoomServerParts) => RoomServer,
 ): Promise<ServingWorkers | undefined> {

@@ -51,7 +51,9 @@ export async function serve<I extends Shape>(
 ): Promise<Serving<I> | ServingWorkers> {
   checkNames('serve', options, SERVE_NAMES)
   const build = (parts: RoomServerParts): Serving<I> => new Serving(game, options, parts)
-  return await openInWorkers({ [SINGLE_MATCH]: { game: game as unknown as Game } }, options, build)
+  const { maxPlayers: capacity } = options
+  const type = { game: game as unknown as Game, ...(capacity !== undefined && { capacity }) }
+  return await openInWorkers({ [SINGLE_MATCH]: type }, options, build)
     ?? await openRoomServer(options, build)
 }
 

@@ -49,7 +49,7 @@ import { sweepTokens } from './worker-tokens.ts'
 const DRAIN_MS = 10_000
 const SWEEP_MS = 60_000
 
-type Types = { readonly [name: string]: { readonly game: Game } }
+type Types = { readonly [name: string]: { readonly game: Game; readonly capacity?: number } }
 
 /** Opens a server with workers. Throws ConfigError for invalid options, or when a port is taken. */
 export async function openWorkers(types: Types, options: RoomServerOptions): Promise<ServingWorkers> {
@@ -130,14 +130,14 @@ export class ServingWorkers {
         pipePath: process.platform === 'win32'
           ? `\\\\.\\pipe\\tickwire-${process.pid}-${site.port}-${index}` : join(this.#folder, `worker-${index}.pipe`),
       }, log))
-    this.#places = new WorkerPlaces(this.#workers)
+    this.#places = new WorkerPlaces(this.#workers, (type) => this.#typeOf(type)?.capacity)
     const refusals = new RefusalLog(log)
     this.routes = new ServeRoutes({
       origins: options.origins ?? [],
       areLocalExempt: options.limits?.areLocalExempt ?? true,
       info: (query) => this.#infoFor(query),
       rooms: (filter) => this.list(filter),
-      game: (type) => this.#gameOf(type),
+      game: (type) => this.#typeOf(type)?.game,
       onRefused: (why, from) => refusals.note(why, from),
       answer: (offer, originIp, query) => this.#answer(offer, originIp, query),
     })
@@ -283,9 +283,9 @@ export class ServingWorkers {
     return await worker.ask('offer', { offer, originIp })
   }
 
-  #gameOf(type: string | undefined): Game | undefined {
+  #typeOf(type: string | undefined): Types[string] | undefined {
     const name = type ?? Object.keys(this.#types)[0] ?? ''
-    return Object.hasOwn(this.#types, name) ? this.#types[name]?.game : undefined
+    return Object.hasOwn(this.#types, name) ? this.#types[name] : undefined
   }
 
   /** Keeps the counters of a worker that has died. */

@@ -18,7 +18,7 @@ const quick = (filter = {}): ReturnType<typeof decodePlaceRequest> =>
   decodePlaceRequest(queryOf(`?${encodePlaceRequest({ quick: 'duel', filter }, `v${++visits}`)}`))
 
 test('[WORK1] a letter leads to the worker of a room, and to none while that one is down', () => {
-  const places = new WorkerPlaces([...workers([], []), { isOpen: false, rooms: [], players: 0 }])
+  const places = new WorkerPlaces([...workers([], []), { isOpen: false, rooms: [], players: 0 }], () => 2)
   expect(['A', 'b', 'C', 'D', '9', '?', ''].map((at) => places.find(0, decodePlaceRequest({ at })))).toEqual(
     [0, 1, undefined, 0, 1, 0, 0])
 })
@@ -27,7 +27,7 @@ test('[WORK2] a quick seat is in the fullest room that fits, and clients on thei
   const places = new WorkerPlaces(workers(
     [room('A1', 0), room('A2', 1, { isLocked: true }), room('A3', 1, { hasPassword: true })],
     [room('B1', 1), room('B2', 1, { metadata: { map: 'dust' } }), room('B3', 2)],
-  ))
+  ), () => 2)
   expect(places.find(0, quick({ map: 'dust' }))).toBe(1)
   expect([places.find(0, quick()), places.find(0, quick())]).toEqual([1, 0])
   // All rooms have as many clients on their way as seats, once this one is in A1: the next starts a room of its own.
@@ -37,16 +37,20 @@ test('[WORK2] a quick seat is in the fullest room that fits, and clients on thei
 })
 
 test('[WORK2] clients that ask together for a room that is not there share a worker; new rooms are spread', () => {
-  const places = new WorkerPlaces(workers([], [], []))
+  const places = new WorkerPlaces(workers([], [], []), () => 3)
   const together = [quick(), quick(), quick()].map((request) => places.find(0, request))
   expect(new Set(together).size).toBe(1)
   const made = [1, 2, 3, 4].map((visit) =>
     places.find(0, decodePlaceRequest({ visit: `n${visit}`, new: '1', type: 'duel' })))
   expect(made).toEqual([1, 2, 1, 2])
+  // The room that three share is full by then, and a client that comes later does not wait for it.
+  const [full, later] = [places.find(0, quick()), new WorkerPlaces(workers([], []), () => 9)]
+  expect(full).not.toBe(together[0])
+  expect([later.find(0, quick()), later.find(1999, quick()), later.find(4000, quick())]).toEqual([0, 0, 1])
 })
 
 test('[WORK1] all transports of one visit lead to one worker, until it is forgotten', () => {
-  const places = new WorkerPlaces(workers([], []))
+  const places = new WorkerPlaces(workers([], []), () => undefined)
   const first = quick()
   const filler = quick({ map: 'other' })
   const at = places.find(0, first)

@@ -28,24 +28,34 @@ interface Visit {
   readonly until: Millis
 }
 
-/** From the request to the seat: a handshake, and the report of the worker. */
+/** Clients that were sent to one worker for the same. */
+interface Sent {
+  readonly count: number
+  readonly latestAt: Millis
+}
+
+/** From the request to the seat: a handshake, and the report of the worker, over a bad line. */
 const VISIT_MS = 10_000
-/** Seats in a room that does not exist yet, if no room shows how many its type has. */
+/** The same over a usual line: after that, a room that is not in the list is full, or will not open. */
+const AWAITED_MS = 2000
+/** Seats in a room that does not exist yet, if its type does not say how many it has. */
 const CAPACITY_UNKNOWN = 64
 
 export class WorkerPlaces {
   readonly #workers: readonly PlacedWorker[]
+  readonly #capacityOf: (type: string | undefined) => number | undefined
   /** Keyed by the random name of the visit, oldest first. */
   readonly #visits = new Map<string, Visit>()
   /** How many of them go where. Keyed by target, then by worker. */
-  readonly #sent = new Map<string, Map<number, number>>()
+  readonly #sent = new Map<string, Map<number, Sent>>()
   /** Indexed by worker. */
   readonly #sentToWorker: number[] = []
   #unnamed = 0
 
-  /** `workers` is read at each call. */
-  constructor(workers: readonly PlacedWorker[]) {
+  /** `workers` is read at each call. `capacityOf`: the seats of a type of room, or of the first; undefined: unknown. */
+  constructor(workers: readonly PlacedWorker[], capacityOf: (type: string | undefined) => number | undefined) {
     this.#workers = workers
+    this.#capacityOf = capacityOf
   }
 
   /** The index of the worker. Undefined when it does not run, or none does. */
@@ -59,7 +69,7 @@ export class WorkerPlaces {
     const visit = request.visit === '' ? `unnamed ${++this.#unnamed}` : request.visit
     const known = this.#visits.get(visit)
     if (known !== undefined && this.#workers[known.worker]?.isOpen === true) return known.worker
-    const found = this.#choose(request)
+    const found = this.#choose(now, request)
     if (found === undefined) return undefined
     if (known !== undefined) this.#count(known, -1)
     const sent = { worker: found.worker, target: found.target, until: now + VISIT_MS }
@@ -68,9 +78,9 @@ export class WorkerPlaces {
     return found.worker
   }
 
-  #choose(request: PlaceRequest): Omit<Visit, 'until'> | undefined {
+  #choose(now: Millis, request: PlaceRequest): Omit<Visit, 'until'> | undefined {
     if (!request.isNew) {
-      const found = this.#fullest(request) ?? this.#awaited(request)
+      const found = this.#fullest(request) ?? this.#awaited(now, request)
       if (found !== undefined) return found
     }
     const worker = this.#emptiest()
@@ -93,11 +103,13 @@ export class WorkerPlaces {
   }
 
   /** A worker in which a room for such clients is about to open. */
-  #awaited(request: PlaceRequest): Omit<Visit, 'until'> | undefined {
+  #awaited(now: Millis, request: PlaceRequest): Omit<Visit, 'until'> | undefined {
     const target = targetOf(request)
-    const capacity = this.#workers.flatMap(({ rooms }) => rooms).find(({ type }) => type === request.type)?.capacity
-    for (const [worker, count] of this.#sent.get(target) ?? [])
-      if (this.#workers[worker]?.isOpen === true && count < (capacity ?? CAPACITY_UNKNOWN)) return { worker, target }
+    const capacity = this.#capacityOf(request.type) ?? CAPACITY_UNKNOWN
+    for (const [worker, { count, latestAt }] of this.#sent.get(target) ?? []) {
+      const isAwaited = now - latestAt < AWAITED_MS && count < capacity
+      if (isAwaited && this.#workers[worker]?.isOpen === true) return { worker, target }
+    }
     return undefined
   }
 
@@ -115,16 +127,17 @@ export class WorkerPlaces {
 
   #sentTo(target: string): number {
     let sum = 0
-    for (const count of this.#sent.get(target)?.values() ?? []) sum += count
+    for (const { count } of this.#sent.get(target)?.values() ?? []) sum += count
     return sum
   }
 
   /** Counts a visit, or one less. */
-  #count({ worker, target }: Visit, change: 1 | -1): void {
+  #count({ worker, target, until }: Visit, change: 1 | -1): void {
     this.#sentToWorker[worker] = (this.#sentToWorker[worker] ?? 0) + change
-    const counts = this.#sent.get(target) ?? new Map<number, number>()
-    const count = (counts.get(worker) ?? 0) + change
-    if (count > 0) counts.set(worker, count)
+    const counts = this.#sent.get(target) ?? new Map<number, Sent>()
+    const { count: before = 0, latestAt = 0 } = counts.get(worker) ?? {}
+    const count = before + change
+    if (count > 0) counts.set(worker, { count, latestAt: Math.max(latestAt, until - VISIT_MS) })
     else counts.delete(worker)
     if (counts.size > 0) this.#sent.set(target, counts)
     else this.#sent.delete(target)
