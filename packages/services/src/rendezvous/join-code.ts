@@ -22,9 +22,11 @@ const WORD_LIST: readonly string[] = [...WORDS]
 /** Longer texts are no codes. */
 const CODE_CHARS_MAX = 48
 
-/** A new code. `isStrong`: two words. */
+/** A new code. `isStrong`: two words that can be separated without a dash too. */
 export function makeCode(isStrong: boolean): string {
-  const words = Array.from({ length: isStrong ? 2 : 1 }, () => WORD_LIST[randomInt(WORD_LIST.length)])
+  const draw = (): string => WORD_LIST[randomInt(WORD_LIST.length)] ?? ''
+  let words = [draw()]
+  if (isStrong) do words = [draw(), draw()]; while (splitWords(words.join(''))?.join() !== words.join())
   return [...words, characters(SUFFIX_CHARS)].join('-')
 }
 

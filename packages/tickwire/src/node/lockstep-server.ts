@@ -25,7 +25,7 @@ import { systemEntropy } from './entropy.ts'
 import { openHttpSite, type HttpSite } from './http-site.ts'
 import { portOf } from './listen.ts'
 import { withWeather } from './load-weather.ts'
-import { recordMatch } from './match-replays.ts'
+import type { recordMatch } from './match-replays.ts'
 import { PortBundle } from './port-bundle.ts'
 import type { HostedPorts } from './room-server.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
@@ -75,7 +75,10 @@ export async function openLockstep(
   try {
     transports = await openTransports(site.server, portOf(site.server, port), options, (message) =>
       log({ level: 'warn', event: 'transport-missing', message }))
-    const serving = new ServingLockstep(types, site, transports, options, hosted)
+    // Loaded when it is asked for: a recorder knows the images of worlds, and a relay has none.
+    const record = options.replayFolder === undefined
+      ? undefined : (await import('./match-replays.ts')).recordMatch
+    const serving = new ServingLockstep(types, site, transports, options, { hosted, record })
     routes = new ServeRoutes({
       origins: options.origins ?? [],
       areLocalExempt,
@@ -92,6 +95,12 @@ export async function openLockstep(
     await site.close()
     throw error
   }
+}
+
+/** What some servers have in addition. */
+interface LockstepParts {
+  readonly hosted?: HostedPorts | undefined
+  readonly record?: typeof recordMatch | undefined
 }
 
 /** Lockstep matches that are being served. */
@@ -122,7 +131,7 @@ export class ServingLockstep {
     site: HttpSite,
     transports: OpenTransports,
     options: ServeLockstepOptions,
-    hosted?: HostedPorts,
+    { hosted, record }: LockstepParts = {},
   ) {
     this.#closeCode = hosted?.closeCode ?? 'shutdown'
     const { provider = bestProvider() } = options.security ?? {}
@@ -136,8 +145,8 @@ export class ServingLockstep {
     const members = [...transports.members, { prefix: 'port:', port: this.#messages }, ...(hosted?.members ?? [])]
     this.#ports = new PortBundle(withWeather(members, options.weather))
     const { replayFolder } = options
-    const recording = replayFolder === undefined ? {} : {
-      record: (match: RecordedMatch) => recordMatch(match, replayFolder, provider, identity),
+    const recording = replayFolder === undefined || record === undefined ? {} : {
+      record: (match: RecordedMatch) => record(match, replayFolder, provider, identity),
     }
     const complete = Object.entries(types).map(([name, type]) => [name, {
       capacity: type.game.players[1], ...recording, ...type, ...reporting(type, options.reportFolder),
