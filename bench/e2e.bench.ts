@@ -92,6 +92,7 @@ interface Raced {
 async function raceAll(rivals: readonly Rival[], counts: readonly number[], plan: Plan): Promise<Raced[]> {
   const raced: Raced[] = []
   const out = new Set<string>()
+  const failed = new Set<string>()
   for (const players of counts) {
     const all = rivals.filter(({ name }) => !out.has(name)).map((rival) => ({ rival, runs: [] as RivalRun[] }))
     const turns = MEASURED.includes(players) ? plan.runs : 1
@@ -102,9 +103,10 @@ async function raceAll(rivals: readonly Rival[], counts: readonly number[], plan
         try {
           runs.push(await run(rival, { ...plan, players, warmupSeconds: WARMUP_SECONDS }))
         } catch (error) {
-          // A server that loses clients is not measured with these players, and the bench goes on.
+          // A server that loses clients twice is not measured with these players, and the bench goes on.
           process.stderr.write(`${rival.name}: ${String(error)}\n`)
-          out.add(rival.name)
+          if (failed.has(rival.name)) out.add(rival.name)
+          failed.add(rival.name)
         }
       }
     }
