@@ -89,7 +89,8 @@ export class TabbedBrowser {
     this.#socket.close()
     this.#child.kill('SIGKILL')
     await ended
-    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 })
+    // The other processes of the browser end a moment later, and write until then.
+    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
 }
 
