@@ -30,6 +30,7 @@ const FOUND = [
   { seed: 387, bug: 'two late ticks were taken for jitter, and all ticks after them were held for seconds' },
   { seed: 257, bug: 'orders in the first packet of a player were acknowledged before it had joined, and lost' },
   { seed: 50_133, bug: 'a client that resumed its seat after a minute counted as a new one, and its orders were lost' },
+  { seed: 51_050, bug: 'a client that asked for a state again got no answer, and no ticks any more' },
 ] as const
 
 test.each(FOUND)('[LOCK26] seed $seed holds its invariants: $bug', ({ seed }) => {

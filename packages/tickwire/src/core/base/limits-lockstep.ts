@@ -101,8 +101,11 @@ export const SYNC_QUEUE_BYTES_MAX: number = SYNC_MESSAGE_BYTES_MAX + 65_536
 /** Bytes of a sync stream that may arrive before the ones in front of them: 256 packets of 256 bytes. */
 export const SYNC_WINDOW_BYTES = 65_536
 
-/** Ticks whose worlds a client keeps: a pulse needs 3 ticks to leave and a round trip of 250 ms to be answered. */
-export const HISTORY_TICKS = 16
+/**
+ * Ticks whose worlds a client keeps: a pulse needs 3 ticks to leave, a round trip of 250 ms to be answered, and a page
+ * that draws slowly answers half a second later.
+ */
+export const HISTORY_TICKS = 32
 
 /** A client that is so many ticks behind gets an image: fewer are stepped sooner than an image arrives. */
 export const REJOIN_BEHIND_TICKS = 300

@@ -73,7 +73,7 @@ interface Case {
   readonly results: DivergedReport[]
 }
 
-const REPORTS_MS = 2000
+const REPORTS_MS = 4000
 /** After a case without a difference, a player that says it differs is not asked for so long. */
 const LIE_MS = 10_000
 const EXCERPT_TICKS = 60

@@ -122,7 +122,8 @@ export class RejoinDesk {
 
   /** A client is far behind. */
   #need(now: Millis, peer: PeerId): void {
-    if (this.#waiting.has(peer) || now < (this.#servedAt.get(peer) ?? -Infinity) + REJOIN_AGAIN_MS) return
+    if (this.#waiting.has(peer)) return
+    if (now < (this.#servedAt.get(peer) ?? -Infinity) + REJOIN_AGAIN_MS) return this.#refuse(peer)
     this.#waiting.add(peer)
     if (this.#ask === undefined) this.#begin(now)
   }
@@ -136,7 +137,7 @@ export class RejoinDesk {
     if (donor === undefined || this.#waiting.size === 0) {
       for (const peer of this.#waiting) {
         this.#servedAt.set(peer, now)
-        this.#out.push({ to: peer, message: { kind: 'state', tick: 0, ticks: NO_BYTES, image: NO_BYTES } })
+        this.#refuse(peer)
       }
       this.#waiting.clear()
       this.#failed.clear()
@@ -173,6 +174,11 @@ export class RejoinDesk {
     }
     this.#waiting.clear()
     if (late.size > 0) this.#late = { tick, bytes, to: late }
+  }
+
+  /** There is no state: the client steps what it receives. */
+  #refuse(to: PeerId): void {
+    this.#out.push({ to, message: { kind: 'state', tick: 0, ticks: NO_BYTES, image: NO_BYTES } })
   }
 
   #give(to: PeerId, tick: Tick, image: Uint8Array): void {
