@@ -318,10 +318,9 @@ class LockstepWorld {
     const { judge, relay } = this.#party.match
     const { healed, failed } = judge.counts
     this.#counts['healed'] = healed
-    if (!this.#isCorrupted) {
-      require('I35', healed + failed === 0, `${healed} clients were healed, ${failed} could not be`)
-      return
-    }
+    require('I35', this.#isCorrupted || healed + failed === 0, `${healed} clients were healed, ${failed} could not be`)
+    // In a pause there are no ticks in which a difference could be seen.
+    if (!this.#isCorrupted || relay.isPaused) return
     const present = this.#actors.filter(({ client, hasLeft }) =>
       !hasLeft && !client.isClosed && relay.slotOf(client.client.player) >= 0)
     const tick = Math.min(...present.map(({ client }) => client.client.runner!.tick))

@@ -210,14 +210,17 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       return result === 'queued' ? 'sent' : result === 'closed' ? 'closed' : 'full'
     }
     const sink = new SyncSink()
-    this.#sync = new SyncSource()
-    this.#sync.takenSequence = () => orders.filledSequence
+    const sync = new SyncSource()
+    this.#sync = sync
+    sync.takenSequence = () => orders.filledSequence
     sink.onMessage = (now, bytes) => {
+      // Of several attempts to connect, an earlier one may have succeeded: answers go where the question came from.
+      this.#sync = sync
       const message = decodeSync(bytes)
       if (message?.kind === 'state') this.#handleState(now, message)
       else if (message !== undefined) this.agent?.handleMessage(now, message)
     }
-    connection.addSource(LOCKSTEP_KIND.sync, this.#sync)
+    connection.addSource(LOCKSTEP_KIND.sync, sync)
     connection.addSink(LOCKSTEP_KIND.sync, sink)
   }
 

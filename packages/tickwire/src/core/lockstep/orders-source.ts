@@ -136,6 +136,8 @@ export class OrdersSource implements FrameSource {
     const order = this.#orderIn[sequence % SENT_PACKETS_MAX]
     this.#pulsesAcked = Math.max(this.#pulsesAcked, this.#pulseIn[sequence % SENT_PACKETS_MAX])
     let done = 0
+    // After a loss orders count as not sent, and an earlier packet may still bring them.
+    this.#sentNewest = Math.max(this.#sentNewest, order)
     while (done < this.#waiting.length && this.#waiting[done].number <= order) done++
     if (done > 0) this.#waiting.splice(0, done)
   }

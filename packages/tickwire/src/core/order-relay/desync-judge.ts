@@ -231,6 +231,8 @@ export class DesyncJudge {
     const [largest] = [...groups.values()].sort((a, b) => b.length - a.length)
     if (largest !== undefined && 2 * largest.length > open.players.length)
       return this.#sentence(now, open, 'majority', rootOf(open, largest[0]))
+    // A player that has not reported may make a majority: it is asked again later.
+    if (open.reports.size < open.players.length) return this.#close(now, open, 'unknown')
     if (!this.#rules.hasReferee) return this.#break(now, open)
     open.stage = 'referee'
     open.deadline = now + DESYNC_CASE_MS
@@ -345,8 +347,8 @@ export class DesyncJudge {
       isDiverged: right !== undefined && rootText(root) !== rootText(right),
       rngState: generator.map((word) => word.toString(16).padStart(8, '0')).join(''),
     }))
-    if (verdict === 'equal' || verdict === 'unknown')
-      for (const peer of open.players) this.#mutedUntil.set(peer, now + LIE_MS)
+    const mutedMs = verdict === 'equal' ? LIE_MS : verdict === 'unknown' ? REPORTS_MS : 0
+    if (mutedMs > 0) for (const peer of open.players) this.#mutedUntil.set(peer, now + mutedMs)
     const report: DesyncReport = {
       version: 1, seed: this.#seed, tick: open.firstTick, verdict, players,
       stateHash: right === undefined ? '' : rootText(right),
