@@ -1,7 +1,7 @@
 /** A page in a lockstep match whose world the test changes, or whose step differs. */
 
 import { connect } from 'tickwire/browser'
-import { relay, type DesyncReport, type LockstepRoom } from 'tickwire/lockstep'
+import { readReplay, relay, replay, type DesyncReport, type LockstepRoom } from 'tickwire/lockstep'
 import { makeLockstepGame, Spawn, Unit } from '../sim/lockstep-game.ts'
 
 let isBad = false
@@ -39,4 +39,29 @@ export function goWrong(): void {
 /** The reports, and the hashes of all ticks. */
 export function look(): { reports: DesyncReport[]; hashes: string[]; tick: number; isOver: boolean } {
   return { reports, hashes, tick: room?.tick ?? 0, isOver: room?.isOver ?? true }
+}
+
+/** Shows the recording at `url`. */
+export async function watch(url: string): Promise<number> {
+  const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer())
+  room = await connect(game, replay(readReplay(bytes)))
+  room.setSpeed(0)
+  return room.runner.feed.log.newest
+}
+
+/** Goes to a tick of the recording. Returns the hash of its world, and how long it took. */
+export function seek(tick: number): { isThere: boolean; low: number; high: number; ms: number } {
+  const before = performance.now()
+  const isThere = room!.seek(tick)
+  const [low = 0, high = 0] = room!.runner.hash.update()
+  return { isThere, low, high, ms: performance.now() - before }
+}
+
+/** Plays on at a speed for a while. Returns how many ticks were stepped. */
+export async function fastForward(speed: number, ms: number): Promise<number> {
+  const from = room!.tick
+  room!.setSpeed(speed)
+  await new Promise((resolve) => { setTimeout(resolve, ms) })
+  room!.setSpeed(0)
+  return room!.tick - from
 }

@@ -1,17 +1,21 @@
 /** Desyncs of real pages: one bit of a live world is flipped, and a step differs. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { DesyncFinding, DesyncReport } from 'tickwire/lockstep'
+import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts'
+import { MatchFile } from '../../packages/tickwire/src/core/replay/match-file.ts'
+import { openRecording } from '../../packages/tickwire/src/core/replay/recording.ts'
 import { endPrograms, Program } from '../contract/program.ts'
 import { browserTest } from './browser-test.ts'
 
 let folder = ''
 const GAME = new URL('../sim/lockstep-game.ts', import.meta.url)
+const VECTOR = new URL('../vectors/replay.twr', import.meta.url)
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tickwire-desync-'))
@@ -77,4 +81,23 @@ browserTest('[DESYNC1, DESYNC4, DESYNC5] pages name a flipped bit and a wrong li
   }
   const looks = await Promise.all(pages.map((page) => page.evaluate('match.look()') as Promise<Seen>))
   expect(looks.map(({ isOver }) => isOver)).toEqual([false, false, false])
+})
+
+browserTest('[SEAL5] a page seeks in a recording, both ways, and plays it 16 times as fast', async (browser) => {
+  copyFileSync(fileURLToPath(VECTOR), join(folder, 'replay.twr'))
+  const recording = openRecording(sourceOf(new Uint8Array(readFileSync(VECTOR))))
+  if (typeof recording === 'string') throw new Error(recording)
+  const { seals } = new MatchFile(recording)
+  const roots = new Map(seals.flatMap(({ seal }) => seal.roots).map(({ tick, root }) => [tick, root]))
+  const program = new Program(new URL('../contract/lockstep-server-process.ts', import.meta.url), [folder])
+  const [, http = ''] = await program.says(/http (\S+) udp (\S+)/)
+  const page = await browser.newPage()
+  await page.goto(http)
+  expect(await page.evaluate('match.watch("/replay.twr")')).toBe(1016)
+  for (const tick of [960, 120, 930, 30]) {
+    const { isThere, low, high } = await page.evaluate(`match.seek(${tick})`) as Record<string, unknown>
+    expect({ isThere, low, high }, `tick ${tick}`).toEqual({ isThere: true, ...roots.get(tick) })
+  }
+  const ticks = await page.evaluate('match.fastForward(16, 1000)') as number
+  expect(ticks).toBeGreaterThan(60)
 })

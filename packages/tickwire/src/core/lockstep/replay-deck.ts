@@ -33,7 +33,7 @@ export class ReplayDeck implements RunnerWatch {
     if (tick % KEY_IMAGE_TICKS === 0 && !this.#keys.has(tick)) this.#keep()
   }
 
-  /** 1 is normal; up to 16. */
+  /** 1 is normal, 0 stands still; up to 16. */
   setSpeed(speed: number): void {
     this.#feed.speed = Math.max(0, Math.min(speed, SPEED_MAX))
     this.#feed.skipTo(this.#runner.tick)

@@ -31,7 +31,7 @@ export class ReplayFeed implements TickFeed {
   readonly log: TickLog = new TickLog()
   readonly seed: number
   readonly player: PeerId = 0
-  /** How many times faster than played. Infinity: as fast as possible. Default: 1. */
+  /** How many times faster than played. 0: it stands still. Infinity: as fast as possible. Default: 1. */
   speed = 1
   /** The last tick that may be taken. */
   until: Tick = Infinity
@@ -51,7 +51,7 @@ export class ReplayFeed implements TickFeed {
   }
 
   poll(now: Millis): Tick {
-    if (this.#taken >= this.log.newest || this.#taken >= this.until || now < this.#nextAt) return 0
+    if (this.#taken >= this.log.newest || this.#taken >= this.until || this.speed === 0 || now < this.#nextAt) return 0
     const every = this.#tickMs / this.speed
     this.#nextAt = this.#nextAt === -Infinity ? now + every : Math.max(this.#nextAt + every, now - this.#tickMs)
     return ++this.#taken
@@ -63,7 +63,7 @@ export class ReplayFeed implements TickFeed {
   }
 
   nextAt(): Millis {
-    return this.#taken >= this.log.newest ? Infinity : this.#nextAt
+    return this.#taken >= this.log.newest || this.speed === 0 ? Infinity : this.#nextAt
   }
 
   report(): void {}
