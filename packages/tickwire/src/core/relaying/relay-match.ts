@@ -232,8 +232,11 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       if (client.line.stage === 'in-game') client.line = client.line.endGame()
   }
 
-  #handleNotices(): void {
-    for (const notice of this.relay.notices()) this.#handleNotice(notice)
+  /** Whether there were any. */
+  #handleNotices(): boolean {
+    const notices = this.relay.notices()
+    for (const notice of notices) this.#handleNotice(notice)
+    return notices.length > 0
   }
 
   #handleNotice(notice: RelayNotice): void {
@@ -262,8 +265,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
         if (verdict !== 'ok') return verdict
         client.source.noteExecuted(this.relay.lastExecuted)
         // A pulse that differs is not left for the next tick.
-        this.#handleNotices()
-        this.#carryOut()
+        if (this.#handleNotices()) this.#carryOut()
         return verdict
       },
     }
