@@ -10,7 +10,7 @@ import {
   DebugLog, defineLockstep, LocalFeed, LockstepRunner, playedMatch, ReplayFeed, type LockstepGame,
 } from 'tickwire/lockstep'
 import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
-import { checkInterval } from '../../packages/tickwire/src/core/lockstep/check-schedule.ts'
+import { checkInterval, isCheckTick } from '../../packages/tickwire/src/core/lockstep/check-schedule.ts'
 import { Roster } from '../../packages/tickwire/src/core/lockstep/roster.ts'
 import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
 import { game, Unit } from './lockstep-game.ts'
@@ -26,6 +26,9 @@ test('[DESYNC9] whole hashes come every 30, 120 and 300 ticks, and often again a
   expect(checkInterval(30_000, world, roster)).toBe(300)
   roster.apply({ name: 'back', player: 2, value: 0 }, 30_000)
   expect([30_200, 30_301].map((tick) => checkInterval(tick, world, roster))).toEqual([30, 300])
+  roster.apply({ name: 'hash', player: 0, value: 2 }, 30_407)
+  expect([30_406, 30_407, 30_408].map((tick) => isCheckTick(tick, world, roster))).toEqual([false, true, false])
+  expect(roster.isHashFull).toBe(true)
 })
 
 test('[DESYNC9] slow machines switch all players to cheap pulses in one tick, and desyncs are still healed', () => {
@@ -37,6 +40,13 @@ test('[DESYNC9] slow machines switch all players to cheap pulses in one tick, an
   expect(events[0]).toHaveLength(1)
   expect(events[1]).toEqual(events[0])
   expect(party.clients[0]!.client.runner!.roster.isHashFull).toBe(false)
+  expect(party.reports).toHaveLength(0)
+  // The relay asks for one whole hash, in one tick of all.
+  party.match.relay.events.add('hash', 0, 2)
+  party.run(300)
+  const [first, ...others] = party.clients.map(({ client }) => client.runner!.roster.checkTick)
+  expect(first).toBeGreaterThan(100)
+  expect(others).toEqual([first, first])
   expect(party.reports).toHaveLength(0)
   // The generator is in the pulse; a field is found with the next whole hash.
   party.clients[2]!.client.runner!.world.prng.nextU32()

@@ -25,5 +25,5 @@ export function checkInterval(tick: Tick, world: World, { checkUntil }: Roster):
 
 /** Whether a whole hash is sent after a tick. */
 export function isCheckTick(tick: Tick, world: World, roster: Roster): boolean {
-  return tick % checkInterval(tick, world, roster) === 0
+  return tick % checkInterval(tick, world, roster) === 0 || tick === roster.checkTick
 }

@@ -4,6 +4,9 @@ import type { PeerId, Tick } from '../base/time.ts'
 import type { TickEvent } from '../order/tick-event.ts'
 import { RECENT_TICKS } from './check-schedule.ts'
 
+/** The mode of a `hash` event that asks for one whole hash, in its tick. */
+const HASH_ONCE = 2
+
 /** The players of a match, as the last tick left them. The same on every peer. */
 export class Roster {
   #players: readonly PeerId[] = []
@@ -16,6 +19,8 @@ export class Roster {
   deadlineMs = 0
   /** Whether every tick is hashed whole (`hash` events). */
   isHashFull = true
+  /** The last tick for which the relay asked for a whole hash. */
+  checkTick: Tick = 0
   /** Until this tick, whole hashes are sent more often: a player has joined or returned. */
   checkUntil: Tick = 0
 
@@ -36,6 +41,7 @@ export class Roster {
     this.deadlineMs = other.deadlineMs
     this.isHashFull = other.isHashFull
     this.checkUntil = other.checkUntil
+    this.checkTick = other.checkTick
   }
 
   /** In the order of joining. */
@@ -83,7 +89,8 @@ export class Roster {
         this.deadlineMs = value / 1000
         break
       case 'hash':
-        this.isHashFull = value === 1
+        if (value === HASH_ONCE) this.checkTick = tick
+        else this.isHashFull = value === 1
         break
       case 'end':
         break

@@ -13,7 +13,7 @@
  * C6 speed     percent        of the game's tick rate in real time
  * C7 deadline  microseconds   from the start of a window to its close
  * C8 end       reason
- * CB hash      mode           1: every tick is hashed whole, 0: only some
+ * CB hash      mode           1: every tick is hashed whole, 0: only some, 2: this one, and nothing else changes
  * ```
  *
  * A player asks for a pause, a resume or a speed with an order of the same type, and the relay decides.
