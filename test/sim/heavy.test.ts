@@ -63,7 +63,7 @@ test('[LOCK1] a variable outside the world is found, and named with tick, object
     },
   })
   expect(() => simulate(impure, { seed: 1, server: { heavy: true } }).run(200)).toThrow(
-    /^step: a world restored from an image continues differently \(tick \d+, Counter 1, field count\)\. Fix: /,
+    /^step: a world restored from an image .* \(tick \d+, Counter 1, field count, \d+ against \d+\)\. Fix: /,
   )
 })
 
