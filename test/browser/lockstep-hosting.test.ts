@@ -63,8 +63,9 @@ browserTest('[LOCK61] a page hosts a match in a Worker, and frames play in it wi
     expect(await frames[round % 3]!.evaluate(`match.give(${round})`)).toBe('sent')
     await page.waitForTimeout(50)
   }
+  // A fast machine is done with the orders after a few ticks.
+  await page.waitForFunction('match.look().length > 20')
   const at = (await page.evaluate('match.look()') as string[]).length
-  expect(at).toBeGreaterThan(20)
   const seen: string[][] = []
   for (const frame of frames) {
     await frame.waitForFunction(`match.look().length >= ${at}`)
