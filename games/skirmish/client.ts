@@ -1,4 +1,4 @@
-/** The page. `?play` joins at once, `?alone` plays without a server. */
+/** The page. `?play` joins at once, `?alone` plays without a server, `?demo=8` shows bots at a speed. */
 
 import type { World } from 'tickwire'
 import { connect, withBanner } from 'tickwire/browser'
@@ -91,7 +91,8 @@ async function enter(
   const joining = connect(game, place, {
     ...options,
     ...(wire && { wire }),
-    runner: { onTick: () => noted?.noteTick(noted.room.world) },
+    onDesync: (report) => noted?.showDesync(report),
+    runner: { onTick: () => noted?.noteTick(noted.room.world), onJump: () => picture.memory.clear() },
   })
   // The menu says why a match could not be joined, or is over.
   const room = await withBanner(joining, { isEndShown: false })
@@ -106,11 +107,8 @@ async function enter(
 
 /** Plays a match again, with a scrubber. */
 async function watch(match: PlayedMatch): Promise<void> {
-  const bar = new ReplayBar(match, (speed) => replay(match, { speed }), async (place) => {
-    await enter(place, true)
-    return session!
-  })
-  await bar.begin()
+  const room = await enter(replay(match), true)
+  new ReplayBar(room, match, () => picture.memory.clear(), () => session?.end())
 }
 
 let demoEnd: () => void = () => {}
@@ -127,6 +125,9 @@ async function demo(): Promise<void> {
     },
   })
   world = room.world
+  const speed = Number(wish.get('demo') ?? 1)
+  if (speed !== 1) room.setSpeed(speed)
+  element('menu').hidden = wish.has('demo')
   picture.fog.isOff = true
   let [from, angle] = [performance.now(), 0]
   room.play({
@@ -134,8 +135,8 @@ async function demo(): Promise<void> {
       const now = performance.now()
       angle += (now - from) / 30_000
       from = now
-      picture.camera.height = 30
-      picture.camera.lookAt({ x: 64 + 40 * Math.cos(angle), y: 64 + 40 * Math.sin(angle) })
+      picture.camera.height = 25
+      picture.camera.lookAt({ x: 64 + 45 * Math.cos(angle), y: 66 + 45 * Math.sin(angle) })
       picture.fog.begin()
       picture.fog.end()
       picture.draw(room.world, { seat: -1, selected: new Set(), alpha: 1 }, now)

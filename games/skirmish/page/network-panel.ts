@@ -1,8 +1,8 @@
 /** The network panel: what the connection does, and buttons that break it on purpose. */
 
 import type { LineWeather, WeatherWire } from 'tickwire/devtools'
-import type { LockstepRoom } from 'tickwire/lockstep'
-import { Seat } from '../definitions.ts'
+import type { DesyncReport, LockstepRoom } from 'tickwire/lockstep'
+import { Seat, Unit } from '../definitions.ts'
 import { ORDERS } from '../orders.ts'
 import { button, element, make, setText } from './dom.ts'
 import { SEAT_NAMES } from './palette.ts'
@@ -28,6 +28,7 @@ export class NetworkPanel {
   readonly #numbers = make('p')
   readonly #orders = make('table')
   readonly #peers = make('p')
+  readonly #desync = make('pre')
   readonly #stop = new AbortController()
   /** Milliseconds between the steps of the last ticks. */
   readonly #gaps: number[] = []
@@ -39,11 +40,25 @@ export class NetworkPanel {
     this.#bars.width = 2 * BARS
     this.#bars.height = 60
     this.#bars.title = 'time between ticks: 33 ms is the line'
-    this.#panel.replaceChildren(make('h2', 'Network'), this.#bars, this.#numbers, this.#peers, this.#orders)
+    this.#panel.replaceChildren(make('h2', 'Network'), this.#bars, this.#numbers, this.#peers, this.#orders,
+      this.#desync)
+    this.#desync.hidden = true
     if (wire !== undefined) this.#panel.append(this.#buttons(wire))
     element('net').addEventListener('click', () => { this.#panel.hidden = !this.#panel.hidden },
       { signal: this.#stop.signal })
     for (const kind of ORDERS) this.#follow(kind)
+  }
+
+  /** Worlds differed: shows which number, both values, the line that wrote it, and what became of it. */
+  showDesync({ tick, verdict, diverged, tookMs }: DesyncReport): void {
+    const lines = diverged.map(({ player, outcome, finding }) => {
+      const { text = 'not found', healMs } = (finding ?? {}) as { text?: string; healMs?: number }
+      return `player ${player}: ${outcome}${healMs === undefined ? '' : ` in ${Math.round(healMs)} ms`}\n${text}`
+    })
+    this.#desync.hidden = false
+    this.#panel.hidden = false
+    const head = `Desync in tick ${tick}, judged by ${verdict}, ${Math.round(tookMs)} ms`
+    setText(this.#desync, [head, ...lines].join('\n'))
   }
 
   stop(): void {
@@ -92,9 +107,18 @@ export class NetworkPanel {
 
   #buttons(wire: WeatherWire): HTMLElement {
     const weathers = WEATHERS.map(([name, weather]) => button(name, () => wire.set(weather)))
-    const row = make('div', '', button('cut my line for 10 s', () => wire.cut(CUT_MS)), ...weathers)
+    const row = make('div', '', button('cut my line for 10 s', () => wire.cut(CUT_MS)),
+      button('corrupt one number', () => this.#corrupt()), ...weathers)
     row.className = 'row'
     return row
+  }
+
+  /** Changes one number of this world only, as a cheat or a broken memory would. The others name it and heal it. */
+  #corrupt(): void {
+    for (const unit of this.#room.world.each(Unit)) {
+      unit.hp = Math.max(1, unit.hp - 7)
+      return
+    }
   }
 
   #drawBars(): void {

@@ -5,7 +5,7 @@
 
 import type { Tick, World } from 'tickwire'
 import type { WeatherWire } from 'tickwire/devtools'
-import type { LockstepRoom } from 'tickwire/lockstep'
+import type { DesyncReport, LockstepRoom } from 'tickwire/lockstep'
 import { Match, Seat } from '../definitions.ts'
 import { columnOf, makeMap, rowOf } from '../map.ts'
 import { Introduce, Say } from '../lobby.ts'
@@ -107,6 +107,11 @@ export class Session {
 
   get drawCalls(): number {
     return this.#stage.picture.drawCalls
+  }
+
+  /** The worlds of two players differed. */
+  showDesync(report: DesyncReport): void {
+    this.#network.showDesync(report)
   }
 
   /** Leaves the match, and takes its parts off the screen. */

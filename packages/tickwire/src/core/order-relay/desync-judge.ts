@@ -78,6 +78,8 @@ const REPORTS_MS = 4000
 const LIE_MS = 10_000
 const EXCERPT_TICKS = 60
 const MOVES_MAX = 3
+/** Ticks from the newest one to that which all look at. */
+const MOVE_TICKS = 3
 const FINDING_CHARS_MAX = 16_000
 
 /** The judge of one match. */
@@ -214,9 +216,10 @@ export class DesyncJudge {
   #judge(now: Millis, open: Case): void {
     const held = Math.max(...[...open.reports.values()].map((report) => report.held), 0)
     if (held > open.tick && this.#moves < MOVES_MAX) {
-      // The tick is too long ago for a player: all look at a later one.
+      // The tick is too long ago for a player. All look at one to come: every player keeps it when it steps it, also a
+      // page that answers late.
       this.#moves++
-      open.tick = held
+      open.tick = Math.max(held, this.#log.newest + MOVE_TICKS)
       open.reports = new Map()
       open.deadline = now + REPORTS_MS
       this.#request(open)
