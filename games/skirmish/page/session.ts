@@ -82,10 +82,10 @@ export class Session {
     element('hud').hidden = false
     document.body.classList.toggle('is-replay', isReplay)
     this.#listen()
-    room.play({ draw: (world, tick) => this.#draw(world, tick) })
+    room.play({ draw: (world) => this.#draw(world) })
   }
 
-  /** Tells the others the name. */
+  /** Gives the order that sets the name of the own player. */
   introduce(name: string): void {
     if (name !== '') this.room.order(Introduce, { name })
   }
@@ -167,7 +167,7 @@ export class Session {
     else if (key === 'm' || key === 'M') this.#stage.sounds.isMuted = !this.#stage.sounds.isMuted
   }
 
-  #draw(world: World, tick: Tick): void {
+  #draw(world: World): void {
     if (this.#stop.signal.aborted) return
     const now = performance.now()
     const { picture, minimap } = this.#stage
@@ -189,7 +189,6 @@ export class Session {
       this.#showState(world)
     }
     picture.draw(world, { seat, selected: this.hand.selection.ids, plan: this.hand.plan, alpha }, now)
-    void tick
   }
 
   #isOver(world: World): boolean {
