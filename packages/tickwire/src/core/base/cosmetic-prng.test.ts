@@ -23,7 +23,7 @@ test('[RNG7] the types of cosmetic and simulated chance do not fit each other', 
   expectTypeOf<KeyedPrng>().not.toExtend<CosmeticPrng>()
 })
 
-test('[RNG7] no file of core imports it, its door included: it leaves by the doors of the edges', () => {
+test('[RNG7] no file of core imports it, including the door of core: the platform doors export it', () => {
   const core = fileURLToPath(new URL('..', import.meta.url))
   const importers = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(path) &&

@@ -84,7 +84,7 @@ describe('arithmetic', () => {
   })
 })
 
-describe('borders', () => {
+describe('conversions', () => {
   test('[FIX5] bigints and text are read back as written', () => {
     const check = (n: bigint): void => {
       if (toBigInt(fromBigInt(n)) !== n) expect.fail(`bigint ${n}`)

@@ -31,7 +31,7 @@ describe('vectors', () => {
       }
     }), RUNS)
   })
-  test('[VEC2] the cross product stands at right angles to both, by the right hand', () => {
+  test('[VEC2] the cross product is perpendicular to both vectors, and right-handed', () => {
     const out = make()
     vector.cross({ x: 1, y: 0, z: 0 }, { x: 0, y: 1, z: 0 }, out)
     expect(out).toEqual({ x: 0, y: 0, z: 1 })

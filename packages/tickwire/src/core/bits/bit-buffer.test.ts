@@ -70,7 +70,7 @@ test('[BITS23] one function writes the bits of the separate calls, and reads the
   expect([back.piercing, back.kind]).toEqual([true, 4])
 })
 
-test('[BITS23] failure is that of the cursor beneath; only a reader can refuse', () => {
+test('[BITS23] a BitBuffer fails when its reader or writer fails; only a reader can refuse a value', () => {
   const buffer = new BitBuffer()
   expect(() => buffer.byte(0)).toThrow(InvariantError)
   const reader = new BitReader(Uint8Array.of(1, 2))

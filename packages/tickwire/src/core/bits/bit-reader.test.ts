@@ -16,7 +16,7 @@ const range = fc.uint8Array({ maxLength: 24 }).chain((bytes) => fc.nat(bytes.len
   .chain((offset) => fc.nat(bytes.length * 8 - offset).map((count) => ({ bytes, offset, count }))))
 
 describe('[BITS5] a range of bits', () => {
-  test('is read by whole bytes as by eight bits at a time', () => {
+  test('is the same, read by whole bytes or by eight bits at a time', () => {
     fc.assert(fc.property(range, fc.nat(24), fc.nat(3), ({ bytes, offset, count }, length, at) => {
       const [slow, fast] = [new BitReader(bytes), new BitReader(bytes)]
       slow.resetBits(bytes, offset, count)
@@ -72,7 +72,7 @@ describe('[BITS5] a range of bits', () => {
     expect(reader.failed).toBe(true)
   })
 
-  test('another reader may start where one stands', () => {
+  test('a second reader may start at the position of a first', () => {
     const bytes = Uint8Array.of(0xab, 0xcd, 0xef)
     const reader = new BitReader(bytes)
     reader.reset(bytes, 1)
@@ -99,8 +99,8 @@ describe('[BITS5] a range of bits', () => {
   })
 })
 
-describe('[BITS6] the rest', () => {
-  test('may be the padding of the last byte', () => {
+describe('[BITS6] the remaining bits', () => {
+  test('are accepted as the padding of the last byte', () => {
     const reader = new BitReader(Uint8Array.of(0xff, 0x80))
     reader.skipBits(9)
     expect(reader.finish()).toBe(true)
@@ -110,7 +110,7 @@ describe('[BITS6] the rest', () => {
     ['not all zero', Uint8Array.of(0xff, 0x81), 9],
     ['a whole byte', Uint8Array.of(0xff, 0x00), 8],
     ['more than a byte', Uint8Array.of(0xff, 0x00), 7],
-  ])('is refused when it is %s', (_, bytes, read) => {
+  ])('are refused when they are %s', (_, bytes, read) => {
     const reader = new BitReader(bytes)
     reader.skipBits(read)
     expect(reader.finish()).toBe(false)
@@ -118,7 +118,7 @@ describe('[BITS6] the rest', () => {
   })
 })
 
-test('[BITS2] 32 bits come back unsigned', () => {
+test('[BITS2] 32 bits are read back as an unsigned integer', () => {
   const reader = new BitReader(new Uint8Array(9).fill(255))
   expect(reader.readBits(32)).toBe(2 ** 32 - 1)
   reader.skipBits(5)

@@ -21,7 +21,7 @@ function fieldText(value: number, width: number): string {
   return width === 0 ? '' : BigInt.asUintN(width, BigInt(value)).toString(2).padStart(width, '0')
 }
 
-test('[BITS1] the drawing in the file holds', () => {
+test('[BITS1] fields of 3, 10 and 1 bits are the bits that bit-writer.ts draws', () => {
   const bytes = new Uint8Array(2)
   const writer = new BitWriter(bytes)
   writer.writeBits(0b101, 3)
@@ -44,8 +44,8 @@ test('[BITS2] of any value, signed or not, the low bits are written', () => {
   }), CHECKS)
 })
 
-describe('[BITS4] past the end', () => {
-  test('nothing is written, and nothing afterwards', () => {
+describe('[BITS4] a write past the end', () => {
+  test('writes nothing, and no later write does', () => {
     const bytes = new Uint8Array(2)
     const writer = new BitWriter(bytes)
     writer.writeBits(0x1ff, 9)
@@ -61,7 +61,7 @@ describe('[BITS4] past the end', () => {
     expect(text(bytes)).toBe('1111111110000000')
   })
 
-  test('no byte outside the window is touched, wherever it lies in the buffer', () => {
+  test('changes no byte outside the window, wherever it lies in the buffer', () => {
     const windows = fc.record({ base: fc.nat(7), offset: fc.nat(9), length: fc.nat(21), after: fc.nat(9) })
     fc.assert(fc.property(windows, fc.array(field, { maxLength: 40 }), ({ base, offset, length, after }, fields) => {
       const buffer = new Uint8Array(base + offset + length + after).fill(UNTOUCHED)
@@ -89,8 +89,8 @@ describe('[BITS4] past the end', () => {
   })
 })
 
-describe('[BITS7] what is left is what single bits would have left', () => {
-  test('copies of any alignment and length', () => {
+describe('[BITS7] the same bits as from single-bit writes', () => {
+  test('for copies of any alignment and length', () => {
     const source = Uint8Array.from({ length: 40 }, (_, index) => (index * 151 + 17) & 255)
     const copy = fc.nat(320).chain((from) => fc.tuple(fc.constant(from), fc.nat(320 - from)))
     fc.assert(fc.property(fc.array(fc.tuple(field, copy), { maxLength: 8 }), (steps) => {
@@ -108,7 +108,7 @@ describe('[BITS7] what is left is what single bits would have left', () => {
     }), CHECKS)
   })
 
-  test('copies of bits of words, from anywhere', () => {
+  test('for copies of bits of words, from any place', () => {
     const bytesOfWords = Uint8Array.from({ length: 52 }, (_, index) => (index * 151 + 17) & 255)
     const view = new DataView(bytesOfWords.buffer)
     const words = Int32Array.from({ length: 13 }, (_, index) => view.getInt32(index * 4))
@@ -132,7 +132,7 @@ describe('[BITS7] what is left is what single bits would have left', () => {
     }), CHECKS)
   })
 
-  test('copies of bytes', () => {
+  test('for copies of bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(9), fc.uint8Array({ maxLength: 30 }), field), { maxLength: 6 }), (steps) => {
         const writer = new BitWriter(new Uint8Array(700))
@@ -197,7 +197,7 @@ describe('[BITS7] what is left is what single bits would have left', () => {
     expect(writer.bitLength).toBe(1)
   })
 
-  test('rewinding, finishing and writing on, in any order', () => {
+  test('for rewinding, finishing and writing on, in any order', () => {
     const step = fc.oneof(
       field.map(([value, width]) => ({ kind: 'write' as const, value, width })),
       fc.nat(100).map((percent) => ({ kind: 'rewind' as const, percent })),
@@ -233,7 +233,7 @@ describe('[BITS7] what is left is what single bits would have left', () => {
   })
 })
 
-test('[BITS6] finish pads with zeros, whatever stood there', () => {
+test('[BITS6] finish pads with zeros, whatever the byte contained before', () => {
   const bytes = new Uint8Array(5).fill(0xff)
   const writer = new BitWriter(bytes)
   writer.writeBits(0x1_ffff, 17)

@@ -52,7 +52,7 @@ describe('[BITS13] finite forms', () => {
 })
 
 describe('[BITS14] any number', () => {
-  test('comes back, NaN, infinities and negative zero included', () => {
+  test('is read back as written, NaN, infinities and negative zero included', () => {
     for (const value of [NaN, Infinity, -Infinity, -0, 0, 1.5, 2 ** -149, FLOAT_MAX]) {
       expect(through(writeFloatAny, readFloatAny, value)).toBe(value)
       expect(through(writeDoubleAny, readDoubleAny, value)).toBe(value)

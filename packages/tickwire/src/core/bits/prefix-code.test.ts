@@ -17,7 +17,7 @@ const counts = fc.array(
 )
 
 describe('[BITS28] prefix codes', () => {
-  test('the drawing in the file holds', () => {
+  test('have the bits that prefix-code.ts draws', () => {
     const code = prefixCode([1, 3, 2, 3])
     writer.reset(bytes)
     for (const symbol of [0, 2, 1, 3]) writeSymbol(writer, code, symbol)
@@ -26,7 +26,7 @@ describe('[BITS28] prefix codes', () => {
     expect(bytes[1]! >> 7).toBe(1)
   })
 
-  test('symbols come back, short and long', () => {
+  test('symbols with short and long codes are read back', () => {
     fc.assert(fc.property(counts, fc.array(fc.nat(), { maxLength: 100 }), (of, picks) => {
       const lengths = prefixLengths(of)
       const code = prefixCode(lengths)
@@ -55,7 +55,7 @@ describe('[BITS28] prefix codes', () => {
     }), CHECKS)
   })
 
-  test('a cut symbol is refused', () => {
+  test('a truncated symbol is refused', () => {
     const code = prefixCode(prefixLengths(Array.from({ length: 20 }, (_, index) => 2 ** index)))
     for (let symbol = 0; symbol < 20; symbol++) {
       for (let length = 0; length < code.lengths[symbol]!; length++) {

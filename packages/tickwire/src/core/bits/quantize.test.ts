@@ -74,7 +74,7 @@ const quant = fc
   .map(({ min, max, precision }) => floatQuant(min, max, precision))
 
 describe('[BITS16] steps', () => {
-  test('every step comes back as itself', () => {
+  test('every step is read back as itself', () => {
     fc.assert(fc.property(quant, fc.double({ min: 0, max: 1, noNaN: true }), (q, part) => {
       for (const step of [0, 1, q.stepsMax - 1, q.stepsMax, Math.floor(q.stepsMax * part)]) {
         expect(quantizeFloat(q, dequantizeFloat(q, step))).toBe(step)
@@ -86,7 +86,7 @@ describe('[BITS16] steps', () => {
     }
   })
 
-  test('a value comes back within half a step, or clamped', () => {
+  test('a value is read back within half a step, or clamped', () => {
     fc.assert(fc.property(quant, fc.double({ min: 0, max: 1, noNaN: true }), (q, part) => {
       const value = q.min + (q.max - q.min) * part
       const back = dequantizeFloat(q, quantizeFloat(q, value))
@@ -125,7 +125,7 @@ function angle(a: readonly number[], b: readonly number[]): number {
 }
 
 describe('[BITS18] quaternion rows', () => {
-  test.each([3, 4, 5])('at %d bits every canonical row comes back as itself, and there are no others', (bits) => {
+  test.each([3, 4, 5])('at %d bits every canonical row is read back as itself, and there are no others', (bits) => {
     const codes = 2 ** bits
     const spellings = new Map<string, string>()
     let canonical = 0
@@ -148,7 +148,7 @@ describe('[BITS18] quaternion rows', () => {
     expect(canonical).toBeGreaterThanOrEqual(codes ** 3)
   })
 
-  test('canonical rows of 10 and 20 bits come back as themselves', () => {
+  test('canonical rows of 10 and 20 bits are read back as themselves', () => {
     for (const bits of [10, 20]) {
       const code = fc.nat(2 ** bits - 1)
       let canonical = 0
@@ -197,7 +197,7 @@ describe('[BITS19] rotations', () => {
   })
 
   test.each([[[0, 0, 0, 0]], [[NaN, 0, 0, 1]], [[0, 0, 0, Infinity]], [[0, -Infinity, NaN, 1]]])(
-    '%j is no rotation, so identity',
+    '%j is not a rotation, and is written as identity',
     (rotation) => {
       expect(roundTrip(10, rotation)).toEqual([0, 0, 0, 1])
     },

@@ -98,7 +98,7 @@ describe('[BITS26] the range coder', () => {
 })
 
 describe('[BITS27] the end of a section', () => {
-  test('nothing coded is no byte', () => {
+  test('of no symbols has no bytes', () => {
     expect(encode([], new Uint8Array(4))).toBe(0)
     expect(new RangeDecoder(new Uint8Array(0)).finish()).toBe(true)
   })

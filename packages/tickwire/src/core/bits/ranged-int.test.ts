@@ -11,7 +11,7 @@ describe('[BITS11] ranged ints and enums', () => {
   test.each([
     [0, 9, 4], [0, 1000, 10], [0, 1023, 10], [0, 1024, 11], [-128, 127, 8], [5, 5, 0], [-(2 ** 31), 2 ** 31 - 1, 32],
     [0, 2 ** 32 - 1, 32], [2 ** 52, 2 ** 52 + 1, 1],
-  ])('%d..%d takes %d bits, and both ends come back', (min, max, bits) => {
+  ])('%d..%d takes %d bits, and both ends are read back', (min, max, bits) => {
     for (const value of [min, max]) {
       writer.reset(bytes)
       writeRangedInt(writer, value, min, max)

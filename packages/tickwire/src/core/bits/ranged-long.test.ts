@@ -12,7 +12,7 @@ describe('[BITS12] ranged longs', () => {
   test.each([
     [0n, 0n, 0], [0n, 1n, 1], [0n, 1023n, 10], [0n, 2n ** 32n - 1n, 32], [0n, 2n ** 32n, 33], [-5n, 2n ** 40n, 41],
     [-(2n ** 40n), -(2n ** 40n) + 2n ** 33n, 34], [INT64[0], INT64[1], 64], [INT64[0], 0n, 64], [0n, INT64[1], 63],
-  ])('%d..%d takes %d bits, and both ends come back', (min, max, bits) => {
+  ])('%d..%d takes %d bits, and both ends are read back', (min, max, bits) => {
     const range = longRange(min, max)
     expect(range.bits).toBe(bits)
     for (const value of [min, max, (min + max) >> 1n]) {

@@ -38,7 +38,7 @@ describe('[BITS20] strings', () => {
     )
   })
 
-  test('every code point survives', () => {
+  test('every code point is read back', () => {
     for (let code = 0; code <= 0x10_ffff; code += code < 0x3000 ? 1 : 61) {
       if (code >= 0xd800 && code < 0xe000) continue
       const text = String.fromCodePoint(code)
@@ -104,7 +104,7 @@ describe('[BITS20] strings', () => {
     )
   })
 
-  test('refuses a size above the maximum, or above what is there', () => {
+  test('refuses a size above the maximum, or above the remaining bytes', () => {
     expect(readFrom([3, 0x41, 0x41, 0x41], (from) => readString(from, 2))).toBeUndefined()
     expect(readFrom([3, 0x41, 0x41, 0x41], (from) => readString(from, 3))).toBe('AAA')
     expect(readFrom([4, 0x41, 0x41, 0x41], (from) => readString(from))).toBeUndefined()
@@ -145,7 +145,7 @@ describe('[BITS21] fixed strings', () => {
 })
 
 describe('[BITS22] bytes', () => {
-  test.each([0, 1, 3, 4, 127, 128, 1000])('%d of them come back, at any alignment, in both forms', (count) => {
+  test.each([0, 1, 3, 4, 127, 128, 1000])('%d of them are read back, at any alignment, in both forms', (count) => {
     const value = Uint8Array.from({ length: count }, (_, index) => (index * 31) & 255)
     for (let head = 0; head < 8; head++) {
       writer.reset(bytes)
@@ -165,7 +165,7 @@ describe('[BITS22] bytes', () => {
     }
   })
 
-  test('refuses a count above the maximum, or above what is there', () => {
+  test('refuses a count above the maximum, or above the remaining bytes', () => {
     expect(readFrom([3, 1, 2, 3], (from) => Array.from(readBytes(from, 2)))).toBeUndefined()
     expect(readFrom([4, 1, 2, 3], (from) => Array.from(readBytes(from)))).toBeUndefined()
     expect(readFrom([0xff, 0xff, 0xff, 0xff, 0x7f], (from) => readBytes(from, 2 ** 40))).toBeUndefined()

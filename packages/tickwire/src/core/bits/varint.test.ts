@@ -42,7 +42,7 @@ describe('[BITS8] varints', () => {
     }
   })
 
-  test('refuses 2^53, nine bytes and a cut one', () => {
+  test('refuses 2^53, nine bytes and a truncated varint', () => {
     expect(readFrom(readVarint, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10)).toBeUndefined()
     expect(readFrom(readVarint, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1)).toBeUndefined()
     expect(readFrom(readVarint, 0x80, 0x80)).toBeUndefined()

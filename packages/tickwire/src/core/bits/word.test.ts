@@ -21,7 +21,7 @@ test('[BITS3] words, floats and doubles are bytes, low byte first', () => {
   expect(written((writer) => writeDouble(writer, 1))).toBe('000000000000f03f')
 })
 
-test('[BITS3] a whole number at an odd cursor is the same bytes, shifted', () => {
+test('[BITS3] a word at an unaligned cursor is the same bytes, shifted', () => {
   expect(written((writer) => {
     writer.writeBits(0, 4)
     writeU16(writer, 0x1234)

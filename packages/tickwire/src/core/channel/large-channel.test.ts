@@ -130,7 +130,7 @@ describe('large channel', () => {
     for (const message of got) expect(isSame(message, message[0] === 0xaa ? a : b)).toBe(true)
   })
 
-  test('[FRAG1] an ack alone lets the rest of a message be sent', () => {
+  test('[FRAG1] an acknowledgement without frames lets the rest of a message be sent', () => {
     const [sender, receiver] = [large('ordered'), large('ordered')]
     sender.send(messageOf(200_000))
     let rounds = 0
@@ -226,7 +226,7 @@ describe('large channel', () => {
     expect(receiver.accept(0, 1, new BitReader(frame!))).toBe('broken')
   })
 
-  test('[FRAG7] E10: a message may be as long as its kind allows; the first fragment of a longer one is broken', () => {
+  test('[FRAG7] a message may be as long as its kind allows; the first fragment of a longer one is broken', () => {
     const limits = new Uint32Array(256)
     limits[5] = 3 * FRAGMENT_BYTES
     const attempt = (kind: number, length: number): { verdict: string; parts: number; got: number } => {
@@ -253,7 +253,7 @@ describe('large channel', () => {
     expect(attempt(6, 1000)).toEqual({ verdict: 'ok', parts: 0, got: 1 })
   })
 
-  test('[FRAG4] E10: nothing is kept for a released channel', () => {
+  test('[FRAG4] nothing is kept for a released channel', () => {
     const pool = new FragmentPool()
     const [sender, receiver] = [large('ordered'), large('ordered', new FragmentQuota(pool))]
     sender.send(messageOf(20_000))

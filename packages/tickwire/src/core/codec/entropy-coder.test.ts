@@ -141,7 +141,7 @@ test('[CODEC9] a float of noise costs 33 bits untrained, one with steady motion 
 
 // Found by the match of seed 100832: the lowest number of 32 bits has no negation, and a reader of it after a falling
 // value failed.
-test('[CODEC1] from any number to any other, whatever came before', () => {
+test('[CODEC1] a delta from any number to any other is read back, whatever the older row is', () => {
   const schema = compileSchema('Edges', { whole: i32, count: u32, small: i16, real: f32, bounded: int(-5, 5) })
   const engine = new SchemaEngine(schema)
   const [low, high] = [-(2 ** 31), 2 ** 31 - 1]

@@ -57,7 +57,7 @@ describe('control frames', () => {
     expect(server.ring.open(1300, 1, 10, bytes, 15, 51)).toBe('ok')
   })
 
-  test('[CONN7] three key messages may wait for an ack; a fourth breaks the connection, and none is lost', () => {
+  test('[CRYPTO15] three key messages may wait for an ack; a fourth breaks the connection, and none is lost', () => {
     const sayMore = { poll: () => 'ok', takeMessage: () => new Uint8Array(34) } as unknown as Rekey
     const control = new Control()
     control.rekey = sayMore

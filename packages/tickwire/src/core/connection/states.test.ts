@@ -29,7 +29,7 @@ const STATES = [...new Set(EDGES.map(([state]) => state))]
 const STEPS = [...new Set(EDGES.map(([, step]) => step))]
 
 describe('states', () => {
-  test('[CONN1] every edge of the table leads to its state, and every other step throws', () => {
+  test('[CONN1] every edge of the table leads to its state, and every other trigger throws', () => {
     expect(STATES.toSorted()).toEqual(Object.keys(CONNECTION_STATES).toSorted())
     for (const state of STATES) {
       for (const step of STEPS) {

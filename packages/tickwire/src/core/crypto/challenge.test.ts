@@ -161,7 +161,8 @@ describe('challenge keys', () => {
   })
 })
 
-test('[CRYPTO18] two byte arrays are equal when length and bytes are the same', () => {
+test('[CRYPTO18] two byte arrays are equal when length and bytes are the same, compared without a branch', () => {
+  expect(isEqualConstantTime.toString()).not.toMatch(/\bif\b|\?|&&|\|\||\bbreak\b|\bcontinue\b/)
   fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(39), (bytes, at) => {
     expect(isEqualConstantTime(bytes, bytes.slice())).toBe(true)
     expect(isEqualConstantTime(bytes, Uint8Array.of(...bytes, 0))).toBe(false)

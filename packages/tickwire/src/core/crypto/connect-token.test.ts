@@ -26,7 +26,7 @@ const token = issueToken(pureProvider, issuer, grant)
 const check = createTokenCheck(pureProvider, [issuer.publicKey], 'arena', server)
 
 describe('connect tokens', () => {
-  test('[TOKEN1] every byte stands where the drawing says', () => {
+  test('[TOKEN1] every byte is at the offset of the drawing', () => {
     expect([...token.slice(0, 2)]).toEqual([1, 1])
     expect(token.slice(2, 10)).toEqual(issuerKeyId(pureProvider, issuer.publicKey))
     expect(token.slice(2, 10)).toEqual(pureProvider.sha256(issuer.publicKey).slice(0, 8))

@@ -258,7 +258,7 @@ describe('when a rekey is due', () => {
     expect(client.rekeyReason(5000 + KEY_OVERLAP_MS)).toBe('time')
   })
 
-  test('[CRYPTO14] suite 2 asks for a rekey long before its counter ends, and at the end its key is worn out', () => {
+  test('[CRYPTO14] suite 2 asks for a rekey long before its counter ends; at the end its key is used up', () => {
     const { client } = rings(pureProvider, { afterPackets: Infinity }, SUITE.aes256Gcm)
     expect(createSuite(SUITE.aes256Gcm, pureProvider).rekeyPackets).toBe(2 ** 22)
     seal(client, 1)

@@ -48,7 +48,7 @@ describe('key schedule', () => {
     ['the suite', { suite: SUITE.chacha20Poly1305 }],
     ['the epoch', { epoch: 1 }],
     ['the epoch, 256 later', { epoch: 256 }],
-  ] as const)('[CRYPTO9] another key comes of another value of %s', (_, change) => {
+  ] as const)('[CRYPTO9] a different value of %s gives a different key', (_, change) => {
     expect(derive(change).slice(0, 64)).not.toBe(derive().slice(0, 64))
   })
 

@@ -15,7 +15,7 @@ describe('replay window', () => {
     expect(window.peek(6)).toBe('new')
   })
 
-  test('[ACK11] a look does not mark: a forger cannot blind the receiver to packets that are not sent yet', () => {
+  test('[ACK11] a lookup does not mark: a forger cannot make the receiver drop packets that are not sent yet', () => {
     const window = new ReplayWindow()
     window.peek(900)
     window.peek(900)

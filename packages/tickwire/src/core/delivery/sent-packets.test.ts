@@ -166,7 +166,7 @@ describe('sent packets', () => {
     expect(sent.isHonest(acking(2))).toBe(false)
   })
 
-  test('[ACK10] acks are read across the wrap of their 16 bits', () => {
+  test('[ACK1] acknowledgements are read across the wrap of their 16 bits', () => {
     const { source, sent } = setUp()
     for (let sequence = 1; sequence <= 65_540; sequence++) {
       sent.add(0, sequence, sequence > 65_530 ? 1 : 0)

@@ -14,7 +14,7 @@ const TICK_MS = 1000 / 60
 function makePlay(): {
   readonly play: ClientPlay<{ number: typeof u16 }>
   readonly run: (seconds: number, behind: number) => void
-  readonly saidOf: (tick: number) => number
+  readonly inputOf: (tick: number) => number
 } {
   const play = new ClientPlay(game, new UserCode())
   const timing = new TimingSink(play)
@@ -30,20 +30,20 @@ function makePlay(): {
       play.tick(now, -1)
     }
   }
-  return { play, run, saidOf: (tick) => play.inputs.ring.rows[play.inputs.ring.at(tick)]! }
+  return { play, run, inputOf: (tick) => play.inputs.ring.rows[play.inputs.ring.at(tick)]! }
 }
 
-test('[INPUT3] a client whose clock is set back does not take back what it said of ticks to come', () => {
-  const { play, run, saidOf } = makePlay()
+test('[INPUT3] a client whose clock is set back sends no new inputs for ticks that it has already sent', () => {
+  const { play, run, inputOf } = makePlay()
   run(3, 0)
-  // The authority could not keep up: 30 of its ticks never were.
+  // The authority could not keep up: it skipped 30 of its ticks.
   run(0.45, 30)
   const { newest } = play.inputs
   expect(play.ticks.resyncs).toBe(1)
   expect(Math.floor(play.ticks.ticks)).toBeLessThan(newest)
-  // Each is the one after the one before: none was said anew.
-  const last = saidOf(newest)
-  expect(Array.from({ length: 30 }, (_, back) => saidOf(newest - back))).toEqual(
+  // The inputs are consecutive numbers: none was replaced.
+  const last = inputOf(newest)
+  expect(Array.from({ length: 30 }, (_, back) => inputOf(newest - back))).toEqual(
     Array.from({ length: 30 }, (_, back) => last - back),
   )
   run(1, 30)
@@ -51,7 +51,7 @@ test('[INPUT3] a client whose clock is set back does not take back what it said 
   expect(play.inputs.newest).toBeGreaterThan(newest)
 })
 
-test('[INPUT5] what an authority cannot have taken, for it was too far ahead, is said anew', () => {
+test('[INPUT5] inputs that were too far ahead for the authority are sent again', () => {
   const { play, run } = makePlay()
   run(3, 0)
   const { newest } = play.inputs

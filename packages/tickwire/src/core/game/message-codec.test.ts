@@ -8,7 +8,7 @@ const Chat = message({ text: text(20) }, 'Chat')
 const Path = message({ team: u8, points: list(struct({ x: fixed(0, 100, 0.5), label: text(4) }), 5) }, 'Path')
 const codec = new MessageCodec([Chat, Path])
 
-test('[GAME3] a message comes back as it was said, and costs a byte beside its fields', () => {
+test('[GAME3] a message is read back as it was written, and takes one byte beside its fields', () => {
   const bytes = codec.encode(Chat, { text: 'hey' })!.slice()
   expect(bytes).toHaveLength(1 + 1 + 3)
   expect(codec.decode(bytes, bytes.length)).toEqual({ message: Chat, values: { text: 'hey' } })
@@ -17,7 +17,7 @@ test('[GAME3] a message comes back as it was said, and costs a byte beside its f
   expect(codec.decode(more, more.length)).toEqual({ message: Path, values: path })
 })
 
-test('[GAME3] nonsense is no message, and never throws', () => {
+test('[GAME3] bytes that are not a message are refused, and never throw', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
     const received = codec.decode(bytes, bytes.length)
     if (received) expect([...codec.encode(received.message, received.values)!]).toEqual([...bytes])
@@ -25,7 +25,7 @@ test('[GAME3] nonsense is no message, and never throws', () => {
   expect(codec.decode(new Uint8Array([9]), 1)).toBeUndefined()
 })
 
-test('[GAME3] E5: a text that is too long is cut; a value of the wrong type or an unknown message throws', () => {
+test('[GAME3] a text that is too long is cut; a value of the wrong type or an unknown message throws', () => {
   const bytes = codec.encode(Chat, { text: 'x'.repeat(21) })!
   expect(codec.decode(bytes, bytes.length)?.values['text']).toBe('x'.repeat(20))
   expect(() => codec.encode(Chat, { text: 5 })).toThrow('Chat.text: 5 is not a string')

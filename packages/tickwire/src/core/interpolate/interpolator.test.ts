@@ -278,7 +278,7 @@ describe('drawn objects never jump', () => {
   })
 })
 
-test('[INTERP9] reset forgets all objects', () => {
+test('[INTERP9] after `clear` no object is shown', () => {
   const stage = new Stage(Ship)
   const ship = stage.world.spawn(Ship, {})
   stage.receive(ship, 10)

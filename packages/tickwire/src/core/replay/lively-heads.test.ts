@@ -41,7 +41,7 @@ function write(played: readonly Tick[]): Uint8Array {
   return writer.bytes.slice(0, writer.finish())
 }
 
-test('[REC20] heads are read back, tick after tick, even when a tick was begun and taken back', () => {
+test('[REC20] heads are read back, tick after tick, even when a tick was begun and undone', () => {
   fc.assert(fc.property(ticks, (played) => {
     const reader = new BitReader(write(played))
     const source = new RansSource(reader)

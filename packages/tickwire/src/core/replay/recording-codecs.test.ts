@@ -119,7 +119,7 @@ test('[REC20] playback from any key is the same, whatever was read before', () =
   }
 })
 
-test('[REC20] a Timeline that other code samples serves as well as a private one', () => {
+test('[REC20] a recorder gives the same bytes with a Timeline that other code samples as with its own', () => {
   const world = new World([Boat])
   const timeline = new Timeline(world, 32)
   const [own, shared] = [new MemorySink(), new MemorySink()]

@@ -268,7 +268,7 @@ describe('the text of a game', () => {
     ['codec packed every 0', 'every 0 ticks'],
     ['codec packed every 1001', 'every 1001 ticks'],
     [`codec packed every ${'9'.repeat(400)}`, 'every Infinity ticks'],
-  ])('[REC6] %j is not understood, and it is said why', (line, why) => {
+  ])('[REC6] %j is refused, with the reason', (line, why) => {
     expect(readGameText(`tickRate 20\ninput {a:bool}\n${line}`)).toContain(why)
   })
 

@@ -190,7 +190,7 @@ describe('the past', () => {
     expect([1, 3, 6, 9, 11, 17].filter((tick) => ring.wasAcked(1, tick))).toEqual([3, 6, 9])
   })
 
-  test('[REWIND2] leaves the world as it is, even when the callback throws, and cannot be written', () => {
+  test('[REWIND2] is read-only, and leaves the world as it is, even when the callback throws', () => {
     const match = new Match()
     const player = match.world.spawn(Player, { hp: 50, name: 'who' }, 3)
     const hash = new StateHash(match.world)

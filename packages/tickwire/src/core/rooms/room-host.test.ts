@@ -127,7 +127,7 @@ class Clients {
 }
 
 describe('a match without a world', () => {
-  test('[ROOM1] gets its clients by role, and reports them by hook', () => {
+  test('[ROOM4] gets its clients with their roles, and calls its hooks once for each', () => {
     const joined: string[] = []
     const host = createRelayHost({ spectators: 1, onJoin: (_room, { id, role }) => joined.push(`${role} ${id}`) })
     const clients = new Clients(host)

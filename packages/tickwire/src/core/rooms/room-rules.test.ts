@@ -4,7 +4,7 @@ import { completeRules } from './room-rules.ts'
 
 const game = { fingerprint: new Uint8Array(8) }
 
-test('[SET1] rules without options have the defaults, and given options stay', () => {
+test('options that are left out of a room type have their defaults, and given options stay', () => {
   expect(completeRules('duel', { game })).toEqual({
     game,
     capacity: PLAYERS_DEFAULT,

@@ -22,7 +22,7 @@ const AI: RtypePacketOf<'AI_STATE'> = {
 }
 
 describe('the header', () => {
-  test('[RTYPE3] each type has one category, and sub-ranges win', () => {
+  test('[RTYPE3] each type has one category: of overlapping ranges, the smaller one', () => {
     const ranges: readonly [number, number, RtypeCategory][] = [
       [0x01, 0x0f, 'connection'], [0x10, 0x1f, 'input'], [0x20, 0x23, 'entity'], [0x24, 0x2f, 'snapshot'],
       [0x30, 0x3f, 'world'], [0x40, 0x4f, 'event'], [0x50, 0x5f, 'effect'], [0x60, 0x63, 'control'],

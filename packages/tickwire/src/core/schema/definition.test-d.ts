@@ -57,7 +57,7 @@ expectTypeOf(player).toEqualTypeOf<{
 expectTypeOf(view.at).toEqualTypeOf<Readonly<Vec3>>()
 expectTypeOf(view.shield).toEqualTypeOf<{ readonly hp: number; readonly from: Readonly<Vec2> } | null>()
 
-// [SCHEMA7] what is right compiles
+// [SCHEMA7] correct code compiles
 player.at.x += 1
 player.stance = 'crouch'
 player.shield = null
@@ -109,7 +109,7 @@ view.at.x = 5
 // @ts-expect-error reason: however deep
 view.gear.deep.on = true
 
-// [SCHEMA7] what is one value is replaced, not changed in place
+// [SCHEMA7] a value that is one unit is replaced, not changed in place
 // @ts-expect-error reason: a rotation is one value
 player.look.w = 1
 // @ts-expect-error reason: a list is one value

@@ -76,7 +76,7 @@ describe('rules of interest', () => {
     expect(cells({ hp: u8 })).toEqual([])
   })
 
-  test('[INT1] no rule changes what is sent', () => {
+  test('[INT1] rules, priorities and rates are not part of the fingerprint', () => {
     const plain = entity({ at, hp: u8 }, { name: 'A' })
     const ruled = entity({ at, hp: u8.rate(5) }, { name: 'A', interest: near(5), priority: 3, rate: 10 })
     expect(ruled.schema.text).toBe(plain.schema.text)

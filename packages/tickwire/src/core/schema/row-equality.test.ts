@@ -34,7 +34,7 @@ describe('equality to prediction', () => {
     )
   })
 
-  test('[SCHEMA22] the top of 32 bits is not far below its bottom', () => {
+  test('[SCHEMA22] the highest and the lowest number of 32 bits are not equal', () => {
     const engine = engineOf(fixed(0, 2 ** 32 - 1, 1))
     expect(areClose(engine, 2 ** 32 - 1, 0)).toBe(false)
     expect(areClose(engine, 2 ** 31 - 1, 2 ** 31)).toBe(true)

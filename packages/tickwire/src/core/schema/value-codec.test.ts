@@ -179,7 +179,7 @@ describe('a codec that misbehaves', () => {
 })
 
 describe('text and lists', () => {
-  test('[SCHEMA18] E5: refuse what is too long when it is read, and cut it when it is given', () => {
+  test('[SCHEMA18] that are too long are refused when they are read, and cut when the game writes them', () => {
     const engine = new SchemaEngine(compileSchema('T', { t: text(3), f: fixedText(4), l: list(u8, 2) }))
     const cut = (values: { t?: string; f?: string; l?: number[] }): unknown => engine.values(engine.row(values))
     expect(cut({ t: 'four' })).toEqual({ t: 'fou', f: '', l: [] })

@@ -76,7 +76,7 @@ describe('a heap', () => {
     expect(heap.get(b!, heap.put(b!, 'a\ud800'))).toBe('a\ufffd')
   })
 
-  test('[SCHEMA19] E5: has room for the longest value, and for as many whole items of a list as fit one value', () => {
+  test('[SCHEMA19] has room for the longest value, and for as many whole items of a list as fit one value', () => {
     const heap = new ValueHeap()
     expect(heap.get(c!, heap.put(c!, new Uint8Array(VALUE_BYTES_MAX).fill(1)))).toHaveLength(VALUE_BYTES_MAX)
     const wide = compileSchema('T', { l: list(bytes(VALUE_BYTES_MAX), 3) })
@@ -100,7 +100,7 @@ describe('a heap', () => {
     [3, 1000],
     [1000, 12],
   ])(
-    '[SCHEMA19] E5: that is full refuses more (%d values, %d bytes): the reader fails, a field keeps its value',
+    '[SCHEMA19] that is full refuses more (%d values, %d bytes): the reader fails, a field keeps its value',
     (sizeMax, bytesMax) => {
       const heap = new ValueHeap(sizeMax, bytesMax)
       const kept = ['one', 'two', 'six'].map((value) => heap.put(b!, value))
@@ -118,7 +118,7 @@ describe('a heap', () => {
     },
   )
 
-  test('[SCHEMA31] E5: a value of a manual codec that is too long cannot be cut: the field keeps its value', () => {
+  test('[SCHEMA31] a value of a manual codec that is too long cannot be cut: the field keeps its value', () => {
     const numbers = manual<readonly number[]>({
       create: () => [],
       write: (writer, value) => { for (const number of value) writer.writeBits(number, 8); writer.writeBits(0, 8) },

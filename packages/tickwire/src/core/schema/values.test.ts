@@ -38,7 +38,7 @@ function expectNear({ spec }: Field<unknown>, given: unknown, read: unknown): vo
 }
 
 describe('values', () => {
-  test('[SCHEMA3] come back within half a step, whatever the definition', () => {
+  test('[SCHEMA3] are read back within half a step, whatever the definition', () => {
     fc.assert(fc.property(schemaWithValues(2), ({ schema, samples }) => {
       const engine = new SchemaEngine(schema)
       for (const values of samples) {
@@ -48,7 +48,7 @@ describe('values', () => {
     }), { numRuns: 300, seed: 1 })
   })
 
-  test('[SCHEMA6] that are not given keep their previous value', () => {
+  test('[SCHEMA6] that are not given are the initial values', () => {
     const engine = new SchemaEngine(compileSchema('T', { a: u8.initially(7), b: text(4).initially('x'), c: bool }))
     expect(engine.values(engine.row({ c: true }))).toEqual({ a: 7, b: 'x', c: true })
     expect(engine.values(engine.row({ a: undefined, b: '' }))).toEqual({ a: 7, b: '', c: false })

@@ -32,7 +32,7 @@ function spawn(): { world: World; ship: ObjectOf<typeof Ship> } {
 }
 
 describe('fields', () => {
-  test('[WORLD6] are read and written as what they are', () => {
+  test('[WORLD6] are read and written with the types of their kinds', () => {
     const { world, ship } = spawn()
     Object.assign(ship, {
       x: 1.5, heading: 0, level: 4, deaths: -5, score: -70_000, flags: 4_000_000_000, speed: 0.5, exact: 0.1,

@@ -101,7 +101,7 @@ describe('the first difference between two worlds', () => {
       { in: 'generator' },
     ],
     [
-      'E4: the ids to come',
+      'the ids to come',
       (world) => {
         const { id } = world.spawn(Big, {})
         world.despawn({ id })

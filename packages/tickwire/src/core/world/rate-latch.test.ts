@@ -124,7 +124,7 @@ describe('rates', () => {
     expect(timeline.read(Creature, id, 36, 'ai')).toBe(99)
   })
 
-  test('[RATE4] there is no latch where none is needed, nor in a Timeline without a tick rate', () => {
+  test('[RATE4] an entity without rates, and a Timeline without a tick rate, have no latch', () => {
     expect(rateLatchOf(entity({ a: u8, b: u8.rate(60) }).schema, TICK_RATE)).toBeUndefined()
     const world = new World([Creature])
     const timeline = new Timeline(world, 4)

@@ -166,7 +166,7 @@ describe('the state hash', () => {
     expect(outside(1)).not.toEqual(outside(2))
   })
 
-  test('[STATE4] E4: equal objects with other future ids are not the same state', () => {
+  test('[STATE4] equal objects with other future ids are not the same state', () => {
     const after = (deaths: readonly number[]): World => {
       const world = makeWorld()
       const balls = Array.from({ length: 3 }, () => world.spawn(Ball, {}))
@@ -201,7 +201,7 @@ describe('the state hash', () => {
     expect(one(0)[1]).not.toBe(one(1)[1])
   })
 
-  test('[STATE8] the flat form keeps nothing and is a hash of its own', () => {
+  test('[STATE8] the flat form keeps nothing between ticks and is a different hash', () => {
     const world = makeWorld()
     world.spawn(Ball, { x: 1 })
     world.endTick()

@@ -16,7 +16,7 @@ function twoPlayers(): { world: World; a: { id: number }; b: { id: number } } {
   return { world, a, b }
 }
 
-describe('what is drawn in a tick', () => {
+describe('a random number of a tick', () => {
   test('[WORLD14] is a function of seed, tick, object, and how much was drawn for it before', () => {
     const { world, a, b } = twoPlayers()
     const drawn = [
@@ -66,7 +66,7 @@ describe('what is drawn in a tick', () => {
     expect(world.random.u32(a)).toBe(referenceKeyed(SEED, 2, a.id, 0))
   })
 
-  test('[WORLD14] comes again after loading, from wherever it was saved', () => {
+  test('[WORLD14] repeats after loading a slot, wherever in the tick it was saved', () => {
     const { world, a } = twoPlayers()
     const slots = new SaveSlots(world, 1)
     world.random.u32(a)
@@ -80,7 +80,7 @@ describe('what is drawn in a tick', () => {
     expect([world.random.u32(a), world.random.float(world)]).toEqual(first)
   })
 
-  test('[WORLD14] is for living objects', () => {
+  test('[WORLD14] can be drawn for living objects only', () => {
     const { world, a } = twoPlayers()
     world.despawn(a)
     expect(world.random.u32(a)).toBe(referenceKeyed(SEED, 1, a.id, 0))

@@ -63,7 +63,7 @@ test('[IMAGE1, ROOM10] a restored world is the same world: ids, owners, births, 
   }
 })
 
-test('[IMAGE1] E4: after deaths, the live and the restored world give the same ids to the next spawns', () => {
+test('[IMAGE1] after deaths, the live and the restored world give the same ids to the next spawns', () => {
   const world = makeWorld()
   const rocks = Array.from({ length: 5 }, () => world.spawn(Rock, {}))
   world.despawn(rocks[2]!)
@@ -76,7 +76,7 @@ test('[IMAGE1] E4: after deaths, the live and the restored world give the same i
   expect(next(copy)).toEqual(next(world))
 })
 
-test('[IMAGE1] E4: changes since the last tick are in the image: spawns, deaths, writes, draws, births', () => {
+test('[IMAGE1] changes since the last tick are in the image: spawns, deaths, writes, draws, births', () => {
   const world = makeWorld()
   furnish(world, 8)
   const [first, second] = [...world.each(Ship)]
@@ -107,7 +107,7 @@ test('[IMAGE1] E4: changes since the last tick are in the image: spawns, deaths,
   expect(goOn(copy)).toEqual(goOn(world))
 })
 
-test('[IMAGE1] E4: external state is in the image, and state that the game refuses makes no world', () => {
+test('[IMAGE1] external state is in the image, and state that the game refuses makes no world', () => {
   const makeState = (): { level: number; options: WorldOptions } => {
     const state = {
       level: 0,

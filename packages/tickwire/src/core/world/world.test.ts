@@ -101,7 +101,7 @@ describe('objects', () => {
 })
 
 describe('each', () => {
-  test('[WORLD2] goes up by id, whatever the order of births', () => {
+  test('[WORLD2] visits objects in ascending order of ids, whatever the order of spawns', () => {
     const world = makeWorld()
     const balls = Array.from({ length: 200 }, () => world.spawn(Ball, {}))
     for (const [at, ball] of balls.entries()) if (at % 3 === 0) world.despawn(ball)
@@ -112,7 +112,7 @@ describe('each', () => {
     expect(ids.length).toBe(world.count(Ball))
   })
 
-  test('[WORLD2] leaves out objects that die during the loop, and objects that are born during it', () => {
+  test('[WORLD2] leaves out objects that are despawned or spawned during the loop', () => {
     const world = makeWorld()
     const balls = Array.from({ length: 6 }, () => world.spawn(Ball, {}))
     const seen: number[] = []

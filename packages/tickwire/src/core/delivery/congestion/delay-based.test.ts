@@ -19,7 +19,7 @@ test('[CC6] an unused rate does not rise; a used one doubles until a queue is se
   expect(busy.bytesPerSecond).toBe(480 * 1200)
 })
 
-test('[CC3] loss slows the delay-based controller down once a round trip', () => {
+test('[CC6] after loss, the rate falls by 30 %, once per round trip', () => {
   const controller = new DelayBasedController({ packetsPerSecondStart: 100 })
   live(controller, 2, 0)
   for (let packet = 0; packet < 20; packet++) controller.onLost()

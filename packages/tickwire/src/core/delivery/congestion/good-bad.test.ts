@@ -136,7 +136,7 @@ describe('good and bad', () => {
       expect(play(new GoodBadController(), 120, () => loss, seed)).toBeGreaterThan(500)
   })
 
-  test('[CC9] loss caused by the rate does: a path that drops all above 100 packets a second', () => {
+  test('[CC9] loss that is caused by the rate lowers it: a path that drops all above 100 packets a second', () => {
     for (const own of [0, 0.1]) {
       const lossOf = (rate: number): number => own + (1 - own) * Math.max(0, 1 - 100 / rate)
       expect(play(new GoodBadController(), 240, lossOf, 3)).toBeLessThan(140)

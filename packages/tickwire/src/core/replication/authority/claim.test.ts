@@ -16,7 +16,7 @@ function permutations<T>(items: readonly T[]): T[][] {
 }
 
 describe('claims', () => {
-  test('[AUTH5] in any order, and received any number of times, all peers keep the same one', () => {
+  test('[AUTH5] claims that arrive in any order, any number of times, leave all peers with the same claim', () => {
     fc.assert(
       fc.property(
         fc.array(claim, { minLength: 1, maxLength: 5 }),

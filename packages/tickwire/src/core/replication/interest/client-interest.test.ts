@@ -293,7 +293,7 @@ describe('interest', () => {
 })
 
 describe('the simple twin', () => {
-  test("[INT5] sees everything, as the owner of its own objects and as a team mate of its team's", () => {
+  test("[INT5] gives a client the owner's fields of own objects, and the team's fields of objects of its team", () => {
     const world = new World(ENTITIES)
     for (const peer of [0, 1, 2, 3]) world.spawn(Clock, {}, peer)
     tick(world)
