@@ -17,7 +17,7 @@ describe('interleave', () => {
     for (const { ns, nsMin, nsMax } of timings) expect(nsMin <= ns && ns <= nsMax).toBe(true)
   })
 
-  test('a ratio is within the round, whatever slowed that round, and of contenders that exist', () => {
+  test('a ratio is computed within a round, whatever slowed it, and only of contenders that exist', () => {
     const timing = (name: string, rounds: number[]): Timing => ({ name, ns: 0, nsMin: 0, nsMax: 0, rounds })
     const timings = [timing('a', [3, 30, 5]), timing('b', [12, 120, 10])]
     expect(ratio(timings, 'a', 'b')).toBe(0.25)
@@ -27,7 +27,7 @@ describe('interleave', () => {
 })
 
 describe('allocatedBytes', () => {
-  test('sees what an operation allocates', () => {
+  test('measures what an operation allocates', () => {
     const kept: number[][] = []
     const bytes = allocatedBytes(() => {
       for (let count = 0; count < 1000; count++) kept[count] = [count, count + 0.5, count]
@@ -36,7 +36,7 @@ describe('allocatedBytes', () => {
     expect(bytes).toBeLessThan(500)
   })
 
-  test('sees nothing where nothing is', () => {
+  test('is 0 for an operation that allocates nothing', () => {
     const cells = new Int32Array(1000)
     expect(allocatedBytes(() => {
       for (let count = 0; count < 1000; count++) cells[count] = (cells[count]! + count) | 0
@@ -53,7 +53,7 @@ test('a figure misses its budget above it, below it, or when it is no number', (
   expect(isWithinBudget({ ...figure, value: NaN })).toBe(false)
 })
 
-test('tables line up, and budgets that are missed say so', () => {
+test('tables are aligned, and missed budgets are marked', () => {
   const table = figuresTable([
     { name: 'write_ratio', value: 0.123456, unit: 'ratio', against: 'peer 1.0', atMost: 0.1 },
     { name: 'ns', value: 12345.6, unit: 'ns', against: null },

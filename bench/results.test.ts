@@ -20,7 +20,7 @@ test('[RESULT1] a figure is the median of its runs, between the lowest and the h
   expect(spread).toMatchObject({ lowest: 0.2, highest: 0.5, figure: { value: 0.3 } })
 })
 
-test('[RESULT1] the page has what is measured beside others, what is missed, and every table', () => {
+test('[RESULT1] the page has the comparisons with other libraries, the missed bounds, and every table', () => {
   const runs = [0.5, 0.2, 0.3].map((value) =>
     result(figure(value, { atMost: 0.25 }), figure(7, { name: 'calm', against: null, unit: 'B' })),
   )

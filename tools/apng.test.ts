@@ -54,7 +54,7 @@ function picture(width: number, height: number, colourOf: (x: number, y: number)
   return { width, height, rgba: Uint8Array.from(rgba) }
 }
 
-test('what is played is what was encoded, frame by frame, also where nothing changes', () => {
+test('the frames that are played are those that were encoded, also where nothing changes', () => {
   const square = (left: number): Pixels =>
     picture(9, 5, (x, y) => (x === left && y === 2 ? [250, 40, 7, 255] : [10, 20, 30, 255]))
   const frames = [square(1), square(2), square(2), square(8)]

@@ -34,7 +34,7 @@ function put(sim: Arena, client: number, x: number, y: number, z: number): Objec
   return body
 }
 
-test('[ARENA1] E11: an idle player is never corrected in ten seconds at 5 ms, and all players see its ping', () => {
+test('[ARENA1] an idle player is never corrected in ten seconds at 5 ms, and all players see its ping', () => {
   const sim = simulate(game, { seed: 3, clients: 2, link: { latencyMs: 5 } })
   sim.run(1000)
   const { predictor } = sim.players[0]!.host
@@ -54,7 +54,7 @@ test('[ARENA1] E11: an idle player is never corrected in ten seconds at 5 ms, an
   expect(sim.server(Ping)).toHaveLength(1)
 })
 
-test('[ARENA1] a fighter runs, jumps, climbs stairs and is thrown by pads, and is never corrected', () => {
+test('[ARENA1] a fighter runs, jumps, climbs stairs and is thrown by jump pads, and is never corrected', () => {
   const sim = simulate(game, { seed: 7, clients: 2, link: LINE })
   sim.run(500)
   const body = put(sim, 0, 0, 0, 14)
@@ -134,7 +134,7 @@ test('[ARENA3] at 150 ms a rail shot kills the fighter that the shooter saw, alt
   expect(sim.server(Seat).map(({ frags }) => frags).sort()).toEqual([0, 1])
 })
 
-test('[ARENA4] a rocket is visible at once, becomes the server object, and lifts a shooter that fires down', () => {
+test('[ARENA4] a rocket is visible at once, is later the same object as on the server, and lifts its shooter', () => {
   const sim = simulate(game, { seed: 5, clients: 2, link: { latencyMs: 75 } })
   sim.run(500)
   const body = put(sim, 0, 0, 0, 18)

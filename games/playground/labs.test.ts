@@ -102,7 +102,7 @@ test('[PLAY6] authority: a shared ball stays in the hands, a server ball trails;
   expect(figure(far, "Behind its holder's hands")).toBeGreaterThan(10)
 })
 
-test('[PLAY7] weather: every letter comes once and in its turn, however foul it is; postcards get lost', () => {
+test('[PLAY7] weather: reliable messages arrive once and in order, however bad it is; unreliable ones get lost', () => {
   const stage = play(weather, 20, { loss: 40, jitter: 100, duplication: 50, reordering: 50 })
   expect(stage.claim().isHeld).toBe(true)
   expect(figure(stage, 'Postcards that arrived')).toBeLessThan(90)

@@ -48,7 +48,7 @@ test('[FUZZ2] a throw is found with the input that replays it, by truncation and
   expect(() => replayInput(planted('throws-when-mutated'), hex)).toThrow('length out of range')
 })
 
-test('[FUZZ2] an input that is slow twice, or allocates above the limit twice, is found', () => {
+test('[FUZZ2] an input that is slow five times in a row, or allocates above the limit twice, is found', () => {
   const slow = fuzzTarget(planted('slow'), { ...limits, inputs: 7 })
   expect(countsOf(slow)).toEqual({ throws: 0, slow: 1, large: 0 })
   expect(slow.failures[0]?.hex).toBe('42040a')

@@ -39,7 +39,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
   const writer = new BitWriter(bytes)
   const reader = new BitReader(bytes)
 
-  test('[BITS24] writes the bits of its twin at every alignment, and reads back what both read', () => {
+  test('[BITS24] writes the bits of its twin at every alignment, and both read them back', () => {
     fc.assert(fc.property(casesOf(operation.name), fc.nat(31), ([value, ...args], head) => {
       writer.reset(bytes)
       writer.writeBits(-1, head)

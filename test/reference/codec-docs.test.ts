@@ -69,12 +69,12 @@ const EXAMPLES = Array.from(
   },
 )
 
-test('[CODEC15] W6: the page has worked examples of built-in tables, a carried rotation and trained tables', () => {
+test('[CODEC15] the page has worked examples of built-in tables, a carried rotation and trained tables', () => {
   expect(EXAMPLES.map(([name]) => name)).toEqual(['Built-in tables', 'A carried rotation', 'Trained tables'])
 })
 
 test.each(EXAMPLES)(
-  '[CODEC15] W6: a reader made from the page alone decodes the worked example: %s',
+  '[CODEC15] a reader made from the page alone decodes the worked example: %s',
   (_name, { schema, ticksPerSecond, age, older, baseline, row, bits, priors }) => {
     const shape = parseSchemaText(schema)
     const held = {
@@ -93,7 +93,7 @@ test.each(EXAMPLES)(
 )
 
 test.each(EXAMPLES)(
-  '[CODEC15] W6: the worked example is what the engine writes: %s',
+  '[CODEC15] the worked example is what the engine writes: %s',
   (_name, { schema: text, ticksPerSecond, age, older, baseline, row, bits, bytes, priors }) => {
     const game = readGameText(`tickRate ${ticksPerSecond}\ncodec entropy(2)\ninput {nothing:bool}\nentity 0 ${text}`, [
       'Thing',
@@ -127,7 +127,7 @@ function tableOf(...heads: readonly string[]): string[][] {
   return body.split('\n').slice(2).map((line) => line.slice(2, -2).split(' | '))
 }
 
-test('[CODEC15] W4: h has four values with the borders of the page', () => {
+test('[CODEC15] the spread h of a chunk has the four values and the bounds of the page', () => {
   const borders = tableOf('h', 'items counted in the chunk of the item').map(([h, counted = '']) => [
     Number(h),
     ...(counted.match(/\d+/g) ?? []).map(Number),
@@ -143,7 +143,7 @@ test('[CODEC15] W4: h has four values with the borders of the page', () => {
   expect(spreadOf(10)).toBe(3)
 })
 
-test('[CODEC15] W4: the leaf decides whether an item is a mover, and the page says so', () => {
+test('[CODEC15] the leaf decides whether an item is a mover, and the page says so', () => {
   const schema = compileSchema('Thing', {
     kit: struct({ count: int(0, 9), depth: fixed(0, 9, 0.1) }),
     bag: group({ count: int(0, 9), depth: fixed(0, 9, 0.1) }),
@@ -154,7 +154,7 @@ test('[CODEC15] W4: the leaf decides whether an item is a mover, and the page sa
   expect(PAGE).toContain('The leaf decides, not the field around it')
 })
 
-test('[CODEC15] W4: the packed rotation of the page goes round at 2^bits values', () => {
+test('[CODEC15] differences of a packed rotation wrap at 2^bits, as the page says', () => {
   const [, body = ''] = /```packed\n([\s\S]*?)```/.exec(PAGE)!
   const of = (word: string): string =>
     body
@@ -183,6 +183,6 @@ test('[CODEC15] W4: the packed rotation of the page goes round at 2^bits values'
   ])
 })
 
-test('[CODEC15] W5: the tables beside the page have no shape that the page does not describe', () => {
+test('[CODEC15] the tables beside the page have no shape that the page does not describe', () => {
   expect(new Set(TABLES.shapes.map(([, lopsided]) => lopsided))).toEqual(new Set([0, 1]))
 })

@@ -57,7 +57,7 @@ test('[CODEC13] the engine still writes the vectors of both codecs', () => {
   expect(makeCodecVectors()).toEqual(VECTORS)
 })
 
-test('[CODEC13] the example of the chapter is one of them', () => {
+test('[CODEC13] the example of the chapter is one of the vectors', () => {
   const example = VECTORS.find(
     ({ coder, row, age }) => coder === 'entropy' && age === 1 && row.join() === '0,10,502,500,3',
   )

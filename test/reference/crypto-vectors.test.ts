@@ -63,7 +63,7 @@ describe('crypto vectors', () => {
     },
   )
 
-  test("[CRYPTO19] the reader's own HKDF is the platform's", () => {
+  test("[CRYPTO19] the HKDF of the independent reader equals that of the platform", () => {
     for (const { input, salt, info, length, expanded } of standards.hkdf)
       expect(platformHkdf(input, salt, info, length)).toBe(expanded)
     const { parts, keys } = vectors.sessions[0]!
@@ -132,7 +132,7 @@ describe('crypto vectors', () => {
 })
 
 describe('beside the independent reader', () => {
-  test('[CRYPTO19] any packet the engine seals it opens, in the same sense', () => {
+  test('[CRYPTO19] the independent reader opens every packet that the engine seals', () => {
     const packet = fc.record({
       suite: fc.constantFrom<SuiteId>(1, 2), epoch: fc.nat(255), sequence: fc.oneof(fc.nat(300), fc.maxSafeNat()),
       plaintext: fc.uint8Array({ maxLength: 300 }), key: fc.uint8Array({ minLength: 40, maxLength: 40 }),

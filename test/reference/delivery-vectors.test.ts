@@ -96,7 +96,7 @@ describe('delivery vectors', () => {
     expect([checkerAccepts(readPiece, unhex(bytes)), engineTakesPiece(unhex(bytes))]).toEqual([false, false])
   })
 
-  test('[MTU1] padding is padding to both', () => {
+  test('[MTU1] the engine and the reader of the page accept the same padding', () => {
     for (const { body, zeros } of vectors.padding) {
       expect(readPadding(unhex(body))).toBe(zeros)
       expect(new Control().accept(0, 1, new BitReader(unhex(body)))).toBe('ok')

@@ -14,11 +14,11 @@ test('[CONN1] the states drawn in the docs are those of the table', () => {
   else expect(text, 'UPDATE_DOCS=1 npx vitest run test/reference/packet-docs.test.ts').toBe(drawn)
 })
 
-test('[PKT1] the standard is of the version that is spoken', () => {
+test('[PKT1] the standard describes the version that the engine sends', () => {
   expect(readFileSync(STANDARD, 'utf8')).toContain(`# The wire, version ${PROTOCOL_VERSION}`)
 })
 
-test('[PKT1] each document of the wire ends in what it does not do', () => {
+test('[PKT1] each document of the wire ends with a section about what it does not cover', () => {
   for (const page of [STANDARD, MACHINE]) {
     expect([...readFileSync(page, 'utf8').matchAll(/^## .*$/gm)].at(-1)?.[0]).toBe('## What this does not do')
   }

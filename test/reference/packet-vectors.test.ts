@@ -71,7 +71,7 @@ describe('packet vectors', () => {
     expect(accepted).toBeGreaterThan(100)
   })
 
-  test('[PKT10] on bodies that were mutated and then sealed too', () => {
+  test('[PKT10] engine and standard also agree on bodies that were mutated and then sealed', () => {
     const mutations = fc.array(fc.tuple(fc.nat(40), fc.nat(255)), { minLength: 0, maxLength: 3 })
     const counted = packets.filter(({ meaning }) =>
       ['payload', 'keepalive', 'disconnect'].includes((meaning as Meaning).is),

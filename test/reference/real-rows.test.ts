@@ -267,7 +267,7 @@ function readAll(
 }
 
 test.each(NUMBERS.map((number) => [MATCHES[number]!.name, number] as const))(
-  '[CODEC15] W3, W4: every row and digest of a real server is read from docs/wire alone: %s',
+  '[CODEC15] every row and digest of a real server is read from docs/wire alone: %s',
   (_name, number) => {
     const { match, taps } = played.get(number)!
     const log = new Log(join(folder, `${number}.jsonl`), game(number))
@@ -292,7 +292,7 @@ test.each(NUMBERS.map((number) => [MATCHES[number]!.name, number] as const))(
   },
 )
 
-test('[CODEC15] W4: thousands of rows were read, and next to no frame had a lost baseline', () => {
+test('[CODEC15] thousands of rows were read, and next to no frame had a lost baseline', () => {
   console.log(
     `${counted.rows} rows in ${counted.frames} snapshot frames and ${counted.digests} digests compared, `
       + `${counted.wrong} wrong; ${counted.unacknowledged} frames without baseline`,
@@ -303,7 +303,7 @@ test('[CODEC15] W4: thousands of rows were read, and next to no frame had a lost
   expect(counted.unacknowledged / counted.frames).toBeLessThan(0.02)
 })
 
-test('[ACK4] W5: a client made from docs/wire joins a real server, and its acks set baselines', () => {
+test('[ACK4] a client made from docs/wire joins a real server, and its acks set baselines', () => {
   for (const { match, taps } of played.values()) {
     if (match.hasOwnClient !== true) continue
     expect(taps).toHaveLength(3)
@@ -316,7 +316,7 @@ test('[ACK4] W5: a client made from docs/wire joins a real server, and its acks 
   }
 })
 
-test('[SCHEMA24] W1: the text of a real game is written again from the grammar, with its fingerprint', () => {
+test('[SCHEMA24] the text of a real game is written again from the grammar, with its fingerprint', () => {
   for (const { match, text } of played.values()) {
     expect(writeGameText(readGameText(text, { nibbles: NIBBLES as never }))).toBe(text)
     expect(fingerprintOf(text)).toBe(Buffer.from(makeGame(match, learnt).fingerprint).toString('hex'))

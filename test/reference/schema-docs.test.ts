@@ -56,7 +56,7 @@ test('[SCHEMA29] the guide shows every kind, except variants of one that it show
   ])
 })
 
-test('[SCHEMA26] the report of the guide is true', () => {
+test('[SCHEMA26] the report in the guide is what `explain` returns', () => {
   expect(report()).toEqual([
     'Player.at: 26 to 26 bits',
     'Player.hue: 8 to 8 bits',
@@ -67,7 +67,7 @@ test('[SCHEMA26] the report of the guide is true', () => {
   ])
 })
 
-test('[SCHEMA20] the codecs of the guide read what they write and refuse a second spelling of silence', () => {
+test('[SCHEMA20] the codecs of the guide read what they write and refuse a second encoding of silence', () => {
   const speaker = new SchemaEngine(Speaker.schema)
   for (const sound of [
     { name: 500, volume: 0.25 },
@@ -105,6 +105,6 @@ test('[SCHEMA21] the missile of the guide chases its target, and nothing when th
   expect([missile.at.x, missile.at.y]).toEqual([1, 1])
 })
 
-test('[SCHEMA27] the miner of the guide is notified about its bag, and about nothing else', () => {
+test('[SCHEMA27] `lintSchema` reports the bag of the miner in the guide, and nothing else', () => {
   expect(lintSchema(Miner.schema).map((note) => note.split(':')[0])).toEqual(['Miner.bag'])
 })

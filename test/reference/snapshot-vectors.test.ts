@@ -27,7 +27,7 @@ describe('[REPL12] snapshots are to the bit what the standard says', () => {
     })
   }
 
-  test('the engine writes them today', () => {
+  test('the engine still writes the vectors', () => {
     expect(makeScenes()).toEqual(scenes)
   })
 
@@ -48,7 +48,7 @@ describe('[REPL12] snapshots are to the bit what the standard says', () => {
     }
   })
 
-  test('they show every kind of entry and every refusal', () => {
+  test('the vectors have every kind of entry and every refusal', () => {
     expect(scenes.flatMap(({ frames }) => frames).length).toBeGreaterThan(25)
     expect(new Set(scenes.flatMap(({ frames }) => frames.map(({ verdict }) => verdict)))).toEqual(
       new Set(['ok', 'no-ack', 'broken']),

@@ -39,7 +39,7 @@ function declaredField(code: string): Field<unknown> {
   return Function(...Object.keys(kinds), `return ${code}`)(...Object.values(kinds)) as Field<unknown>
 }
 
-test('[SCHEMA24] W1: the page has the text of every field, role, audience and initial value', () => {
+test('[SCHEMA24] the page has the text of every field, role, audience and initial value', () => {
   for (const { declared, text } of FIELDS)
     expect(describeShape({ it: declaredField(declared) }), declared).toBe(`{it:${text}}`)
   const shown = new Set(FIELDS.map(({ declared }) => /^\w+/.exec(declared)![0]))
@@ -47,7 +47,7 @@ test('[SCHEMA24] W1: the page has the text of every field, role, audience and in
   expect(Object.keys(kinds).filter((name) => !shown.has(name)).sort()).toEqual(['manual', 'vec3', 'vec4'])
 })
 
-test('[SCHEMA24] W1: every text of the page, and of every random definition, matches the grammar', () => {
+test('[SCHEMA24] every text of the page, and of every random definition, matches the grammar', () => {
   for (const { text } of FIELDS) expect(grammar.matches('field', text), text).toBe(true)
   for (const { text } of EXAMPLES) expect(grammar.matches('game', text), text).toBe(true)
   for (const wrong of [
@@ -65,7 +65,7 @@ test('[SCHEMA24] W1: every text of the page, and of every random definition, mat
   )
 })
 
-test("[SCHEMA25] W1: the examples of the page, built again from parts, have the page's fingerprints", () => {
+test("[SCHEMA25] the examples of the page, built again from parts, have the page's fingerprints", () => {
   expect(EXAMPLES).toHaveLength(3)
   for (const { text, hex } of EXAMPLES) {
     expect(writeGameText(readGameText(text))).toBe(text)
@@ -99,7 +99,7 @@ const GAMES: { readonly [name: string]: Partial<GameDefinition<Shape>> } = {
 }
 
 test.each(Object.entries(GAMES))(
-  "[SCHEMA25] W1, W2: game text and fingerprint written from the page are the engine's: %s",
+  "[SCHEMA25] game text and fingerprint written from the page are the engine's: %s",
   (_name, definition) => {
     const game = defineGame({ tickRate: 60, input: {}, entities: [Lamp] as never, step: () => {}, ...definition })
     expect(grammar.matches('game', game.text)).toBe(true)
@@ -131,7 +131,7 @@ test.each(Object.entries(GAMES))(
   },
 )
 
-test('[PRED14] W3: the example of a content hash on the page is right', () => {
+test('[WIRE1] the example of a content hash on the page is what the engine computes', () => {
   const [, hex = '', bits = '', hash = ''] = /is `((?:\w\w ?)+)`, (\d+) bits,\n?[\s\S]*?with seed \d+: `(\w+)`/.exec(
     PAGE,
   )!

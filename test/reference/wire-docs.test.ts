@@ -32,7 +32,7 @@ const WIRE = new URL('../../docs/wire/', import.meta.url)
 const read = (name: string): string => readFileSync(new URL(name, WIRE), 'utf8')
 const CLIENT = read('CLIENT.md')
 
-test('[SERVE5] W5: the page for client authors has the ports and paths of a default server', async () => {
+test('[SERVE5] the page for client authors has the ports and paths of a default server', async () => {
   for (const path of [
     `GET ${INFO_PATH}`,
     `GET ${GAME_PATH}`,
@@ -61,12 +61,12 @@ test('[SERVE5] W5: the page for client authors has the ports and paths of a defa
   }
 })
 
-test('[TIDY14] W5: every file that the page for writers of clients names exists', () => {
+test('[TIDY14] every file that the page for writers of clients names exists', () => {
   for (const [, path = ''] of CLIENT.matchAll(/`(test\/[\w/.-]+)`/g))
     expect(existsSync(new URL(`../../${path}`, import.meta.url)), path).toBe(true)
 })
 
-test('[ACK4] W5: a packet that could not be used is never `latest`, as the example of the standard says', () => {
+test('[ACK4] a packet that could not be used is never `latest`, as the example of the standard says', () => {
   const window = new AckWindow()
   const block = new AckBlock()
   const filled = (): readonly number[] => {
@@ -106,7 +106,7 @@ function frameOf({ control }: { readonly control: Control }, sequence: number): 
   return out.bytes.slice(0, out.finish())
 }
 
-test('[CRYPTO15] W5: when both sides offer keys, the client answers and its own offer is delivered', () => {
+test('[CRYPTO15] when both sides offer keys, the client answers and its own offer is delivered', () => {
   const [client, server] = [side('client', 1), side('server', 2)]
   client.control.poll(1000)
   server.control.poll(1000)
@@ -122,7 +122,7 @@ test('[CRYPTO15] W5: when both sides offer keys, the client answers and its own 
   expect(read('STANDARD.md')).toContain('is answered, with the next number')
 })
 
-test('[AUTH8, SPEC1] W5: the built-in calls are numbered and delivered as STATE.md says', () => {
+test('[AUTH8, SPEC1] the built-in calls are numbered and delivered as STATE.md says', () => {
   const own = callsOf({ rpcs: [] })
   expect(own.map((rpc) => [rpc.args.name, rpc.target, channelOf(rpc)])).toEqual([
     ['AskAuthority', 'server', 0],
@@ -135,7 +135,7 @@ test('[AUTH8, SPEC1] W5: the built-in calls are numbered and delivered as STATE.
   expect(page).toMatch(/\| m \+ c \+ 2 \| an event/)
 })
 
-test('[PRED6] W5: an event has a number twice: its own, and after seven varints that of the message', () => {
+test('[PRED6] an event has a number twice: its own, and after seven varints that of the message', () => {
   const [First, Second] = [message({ a: u8 }), message({ b: u8 })]
   const messages = [First, Second] as never
   const bytes = new EventCodec(messages, OWN_CALLS).encode({
@@ -152,7 +152,7 @@ test('[PRED6] W5: an event has a number twice: its own, and after seven varints 
   )
 })
 
-test('[REPL24] W5: a client that never acknowledges one piece of new tables is sent rows with the old', () => {
+test('[REPL23] a client that never acknowledges one piece of new tables is sent rows with the old', () => {
   let isHeld = false
   const source = new TablesSource(() => { isHeld = true })
   source.offer({ version: 1, bytes: new Uint8Array(1000) })
@@ -169,7 +169,7 @@ test('[REPL24] W5: a client that never acknowledges one piece of new tables is s
   expect(read('SNAPSHOTS.md')).toContain('**May a client decline tables?**')
 })
 
-test('[SCHEMA5] W5: STATE.md says what a lane is, for every kind of leaf, and has as many as the engine', () => {
+test('[SCHEMA5] STATE.md says what a lane is, for every kind of leaf, and has as many as the engine', () => {
   const table = read('STATE.md').split('### Lanes')[1]!.split('\n\n')[2]!
   const lanes = (kind: string): string =>
     table
@@ -203,7 +203,7 @@ test('[SCHEMA5] W5: STATE.md says what a lane is, for every kind of leaf, and ha
   }
 })
 
-test('[SEC12] W5: both pages say that a cookie is opaque to a client', () => {
+test('[SEC12] both pages say that a cookie is opaque to a client', () => {
   expect(read('STANDARD.md')).toContain('`cookie` means nothing to the client')
   expect(read('STATE-MACHINE.md')).toContain('The cookie is opaque')
 })

@@ -188,7 +188,7 @@ function isEqual(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 test(
-  '[IMAGE1, IMAGE2] E4: a world restored from an image goes on as the live one: hash, ids and spawns of every tick',
+  '[IMAGE1, IMAGE2] a world restored from an image goes on as the live one: hash, ids and spawns of every tick',
   { timeout: 120_000 },
   () => {
     for (let seed = 1; seed <= GAMES / 20; seed++) {

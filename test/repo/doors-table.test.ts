@@ -34,7 +34,7 @@ test('[DOOR12] every limit of the doors is in the table, and every door has a ru
   expect(rows.filter((row) => !/\| [A-Z]+\d+(, [A-Z]+\d+)* \|$/.test(row))).toEqual([])
 })
 
-test('[DOOR12] limits that follow from others do', () => {
+test('[DOOR12] limits that are computed from other limits have the computed value', () => {
   expect(limits.PATHS_PER_ORIGIN).toBe(limits.PATHS_PER_CONNECTION * limits.CONNECTIONS_PER_ORIGIN)
   expect(limits.WEBSOCKET_FRAMES_PER_SECOND).toBe(limits.INBOUND_END_TIMES * limits.PEER_PACKETS_PER_SECOND)
 })

@@ -74,13 +74,13 @@ function promisedBy(door: string): string[] {
   return [...own, ...values.map((name) => name.replace(/^.* as /, ''))]
 }
 
-test.each(doors)('[PACK1] plain Node imports the door %s, and finds there what it promises', (door) => {
+test.each(doors)('[PACK1] plain Node imports the door %s, with its exports', (door) => {
   const script = `console.log(JSON.stringify(Object.keys(await import('${nameOf(door)}'))))`
   const present = JSON.parse(run(consumer, process.execPath, '--input-type=module', '-e', script))
   expect(present).toEqual(expect.arrayContaining(promisedBy(door)))
 })
 
-test('[PACK5] npx tickwire runs what was built where it is installed, and the sources in a checkout', () => {
+test('[PACK5] npx tickwire runs the built files where the package is installed, and the sources in a checkout', () => {
   const said = run(consumer, join(consumer, 'node_modules', '.bin', 'tickwire'), '--help')
   expect(said).toContain('tickwire bandwidth')
   expect(run(join(ROOT, 'games', 'hello'), tool('tickwire'), '--help')).toBe(said)
@@ -126,12 +126,12 @@ describe('types', () => {
   })
 })
 
-test('[PACK3] publint has nothing to say', () => {
+test('[PACK3] publint reports nothing', () => {
   const said = run(folder, tool('publint'), 'run', tarball, '--strict')
   expect(said).toContain('All good!')
 })
 
-test('[PACK3] are-the-types-wrong has nothing to say', () => {
+test('[PACK3] are-the-types-wrong reports nothing', () => {
   // It ends with 1 when it found a problem; that it examined every door is checked here.
   const said = run(folder, tool('attw'), tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-color')
   for (const door of doors) expect(said).toContain(`"${nameOf(door)}"`)

@@ -144,8 +144,8 @@ describe('installing', () => {
   })
 })
 
-describe('what goes wrong first', () => {
-  test('[REPO4] no registry', async () => {
+describe('errors before the command starts', () => {
+  test('[REPO4] an install without a registry is reported with cause and fix', async () => {
     const clone = freshClone(SAY_HELLO)
     const lockfile = JSON.parse(readFileSync(join(clone, 'package-lock.json'), 'utf8'))
     lockfile.packages[''].devDependencies['left-pad'] = '1.3.0'
@@ -168,7 +168,7 @@ describe('what goes wrong first', () => {
     expect(existsSync(join(clone, '.cache', 'install.lock'))).toBe(false)
   })
 
-  test('[REPO4] a lockfile that contradicts package.json', async () => {
+  test('[REPO4] a lockfile that contradicts package.json is reported with cause and fix', async () => {
     const clone = freshClone(SAY_HELLO)
     writeFileSync(
       join(clone, 'package.json'),
@@ -181,7 +181,7 @@ describe('what goes wrong first', () => {
     )
   })
 
-  test('[REPO4] a Node that is too old', async () => {
+  test('[REPO4] a Node that is too old is reported with cause and fix', async () => {
     const old = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.18.1'}})`
     const { code, stderr } = await outcomeOf(start(ROOT, ['start'], {}, ['--import', old]))
     expect(code).toBe(1)
@@ -189,18 +189,18 @@ describe('what goes wrong first', () => {
   })
 })
 
-describe('passing through', () => {
+describe('what passes through unchanged', () => {
   const clone = freshClone('')
   const command = (code: string): void => writeFileSync(join(clone, 'tools', 'commands', 'start.ts'), code)
 
-  test('[REPO5] arguments and the exit code', async () => {
+  test('[REPO5] arguments and the exit code pass unchanged', async () => {
     command(`console.log(JSON.stringify(process.argv.slice(2)))\nprocess.exitCode = 7\n`)
     const { code, stdout } = await run(clone, ['start', 'a b', '--flag', '--', '*'])
     expect(code).toBe(7)
     expect(JSON.parse(stdout)).toEqual(['a b', '--flag', '--', '*'])
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('[REPO5] %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('[REPO5] %s reaches the command', async (signal) => {
     command(
       `process.on('${signal}', () => { console.log('bye'); process.exit(3) })\n`
         + `console.log('ready')\nsetInterval(() => {}, 1000)\n`,
@@ -210,7 +210,7 @@ describe('passing through', () => {
     expect(await outcomeOf(child)).toMatchObject({ code: 3, stdout: 'ready\nbye\n' })
   })
 
-  test('[REPO5] a command that dies of a signal', async () => {
+  test('[REPO5] a command that dies of a signal gives 128 and the number of the signal', async () => {
     command(`process.kill(process.pid, 'SIGKILL')\n`)
     expect((await run(clone, ['start'])).code).toBe(128 + 9)
   })
@@ -220,7 +220,7 @@ describe('the commands', () => {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const names = readdirSync(join(ROOT, 'tools', 'commands')).map((name) => name.replace(/\.ts$/, '')).sort()
 
-  test('[REPO6] package.json, the front door and tools/commands agree, and so does the Node version', async () => {
+  test('[REPO6] package.json, tools/run.mjs and tools/commands agree on commands and Node version', async () => {
     const scripts = Object.entries(manifest.scripts).map(([name, script]) => [name, script])
     expect(scripts.sort()).toEqual(names.map((name) => [name, `node tools/run.mjs ${name}`]))
     const { code, stdout } = await run(ROOT, ['--help'])
@@ -236,7 +236,7 @@ describe('the commands', () => {
     expect(stdout).toContain(name === 'start' || name === 'test' ? `npm ${name}` : `npm run ${name}`)
   })
 
-  test('[REPO6] what does not exist is refused', async () => {
+  test('[REPO6] an unknown command or option is refused', async () => {
     expect((await run(ROOT, ['frobnicate'])).code).toBe(2)
     for (const name of ['check', 'sim', 'fuzz']) {
       const { code, stderr } = await run(ROOT, [name, '--frobnicate'])
@@ -246,12 +246,12 @@ describe('the commands', () => {
     }
   })
 
-  test('[REPO6] a game that takes no arguments says so, and where to look', async () => {
+  test('[REPO6] a game that takes no arguments refuses them, and names its server file', async () => {
     const { code, stdout, stderr } = await run(ROOT, ['start', 'hello', '--frobnicate'])
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'hello takes no arguments: what it does stands in games/hello/server.ts.\n',
+      stderr: 'hello takes no arguments: its settings are in games/hello/server.ts.\n',
     })
     expect(await run(ROOT, ['start', 'hello', '--help'])).toEqual({ code: 0, stdout: stderr, stderr: '' })
   })

@@ -15,7 +15,7 @@ describe('documents', () => {
     `# Title\n\n| id | asks | held by | proof |\n|---|---|---|---|\n| REQ-1-a | bool | ${heldBy} | |\n`
   const trace = 'docs/spec/traceability.md'
 
-  test('[TIDY10] a rule without a test, a test without a rule, and a rule twice', () => {
+  test('[TIDY10] a rule without a test, a test without a rule, and a rule that exists twice are found', () => {
     expect(found('spec', { [spec]: '- **AA1** One.\n- **AA2** Two.\n', 'test/a.test.ts': borne('AA1') })).toEqual([
       `${spec}:2`,
     ])
@@ -32,7 +32,7 @@ describe('documents', () => {
     ).toEqual([])
   })
 
-  test('[TIDY11] a row leads to rules and files that exist, a reason or a promise', () => {
+  test('[TIDY11] a row leads to rules and files that exist, a reason, or open work', () => {
     const check = (heldBy: string, options?: TidyOptions): number =>
       found(
         'traceability',
@@ -67,7 +67,7 @@ describe('documents', () => {
     ])
   })
 
-  test('[TIDY11] the proof column is found, not written', () => {
+  test('[TIDY11] the last column is computed from the tests', () => {
     const files = {
       [spec]: '- **AA1** One.\n',
       [`${CORE}/base/a.test.ts`]: borne('AA1'),
@@ -80,7 +80,7 @@ describe('documents', () => {
     expect(traceabilityDrift(repositoryOf({ ...files, [trace]: fixed }))).toEqual([])
   })
 
-  test('[TIDY12] foreign words', () => {
+  test('[TIDY12] paths, registry hosts and numbers of outside requirements are found', () => {
     const words = [
       ['/wo', 'rk/main'],
       ['..', '/shared/spec'],
@@ -96,7 +96,7 @@ describe('documents', () => {
     expect(found('words', { 'README.md': 'networking, framework/worker, START-1' })).toEqual([])
   })
 
-  test('[TIDY14] a link leads to a file or a folder that is here', () => {
+  test('[TIDY14] a link leads to a file or a folder that exists', () => {
     const linksIn = (text: string): number[] =>
       found('links', { 'games/README.md': text, 'games/a/b.ts': '', 'other.md': '', 'c d.txt': '' }).map((place) =>
         Number(place.split(':')[1]),
@@ -123,7 +123,7 @@ describe('documents', () => {
     ).toEqual([7])
   })
 
-  test('[TIDY14] a file that the page of the architecture names is here', () => {
+  test('[TIDY14] a file that the page of the architecture names exists', () => {
     const page = 'docs/architecture.md'
     const missing = { [page]: 'Open `core/world/gone.ts`.\n' }
     expect(tidy(repositoryOf(missing)).filter(({ rule }) => rule === 'roads')).toHaveLength(1)
@@ -131,7 +131,7 @@ describe('documents', () => {
     expect(tidy(repositoryOf(known)).filter(({ rule }) => rule === 'roads')).toEqual([])
   })
 
-  test('[TIDY14] a link to what is no text leads there too', () => {
+  test('[TIDY14] a link may lead to a file that is not text', () => {
     const repository = repositoryOf({ 'README.md': '![a](docs/a.png)\n![b](docs/b.png)\n[c](docs)' }, ['docs/a.png'])
     expect(tidy(repository).filter(({ rule }) => rule === 'links').map(({ line }) => line)).toEqual([2])
   })
@@ -151,7 +151,7 @@ describe('documents', () => {
     expect(found('links', files)).toEqual(['a.md:6'])
   })
 
-  test('[TIDY14] headings of one name are numbered; code has none, nor have other files', () => {
+  test('[TIDY14] headings of one name are numbered; code blocks and files other than Markdown have none', () => {
     const files = {
       'a.md': '## Twice\n\n## Twice\n\n```sh\n# Comment\n```\n',
       'b.md':

@@ -69,7 +69,7 @@ describe('imports', () => {
     expect(foundIn('layers', 'games/hello/game.ts', `import { entity } from 'tickwire'`)).toEqual([])
   })
 
-  test('[TIDY2] a ring at run time is found, a ring of types is not', () => {
+  test('[TIDY2] a cycle of imports at run time is found, a cycle of types is not', () => {
     const ring = (word: string): Record<string, string> => ({
       [`${CORE}/base/a.ts`]: `${HEADER}import { b } from './b.ts'\n`,
       [`${CORE}/base/b.ts`]: `${HEADER}export * from './c.ts'\n`,
@@ -97,7 +97,7 @@ describe('imports', () => {
 
 describe('determinism', () => {
   test.each(['Date.now()', 'new Date()', 'performance.now()', 'setTimeout(run, 1)', 'queueMicrotask(run)'])(
-    '[TIDY4] core may not say %s',
+    '[TIDY4] core may not contain %s',
     (code) => {
       expect(foundIn('clock', 'base/a.ts', `const x = 1\n${code}`)).toEqual([2])
       expect(foundIn('clock', 'packages/tickwire/src/node/a.ts', code)).toEqual([])
@@ -105,7 +105,7 @@ describe('determinism', () => {
     },
   )
 
-  test('[TIDY4] chance without a seed is banned in the engine and in tests', () => {
+  test('[TIDY4] random numbers without a seed are banned in the engine and in tests', () => {
     expect(foundIn('chance', 'base/a.ts', 'Math.random()')).toEqual([1])
     expect(foundIn('chance', 'base/a.test.ts', 'Math.random()')).toEqual([1])
     expect(foundIn('chance', 'test/sim/a.test.ts', 'Math . random()')).toEqual([1])
@@ -113,7 +113,7 @@ describe('determinism', () => {
     expect(foundIn('chance', 'games/hello/client.ts', 'Math.random()')).toEqual([])
   })
 
-  test('[TIDY4] ambient state and code from text', () => {
+  test('[TIDY4] state of the machine, and code that is made from text, are found', () => {
     expect(
       foundIn('ambient', 'base/a.ts', 'globalThis.x\nnew Intl.Collator()\na.localeCompare(b)\nx.toLocaleString()'),
     ).toEqual([1, 2, 3, 4])
@@ -164,7 +164,7 @@ describe('hot functions', () => {
     'new Uint8Array(4)',
     'g({})',
     'a ? {} : b',
-  ])('[TIDY6] may not say: %s', (code) => {
+  ])('[TIDY6] may not contain: %s', (code) => {
     expect(hot(code).length).toBeGreaterThan(0)
     expect(new Set(hot(code))).toEqual(new Set([3]))
     expect(hot(`// reason: once per connection\n${code}`)).toEqual([])
@@ -173,7 +173,7 @@ describe('hot functions', () => {
   test.each([
     'const { length } = x', 'x[0] = x[1]', 'if (x) { g() }', 'for (let i = 0; i < 3; i++) { g(i) }', 'return x[0]',
     'switch (x[0]) {\n  case 1: {\n    g()\n    break\n  }\n  default: {\n    g()\n  }\n}', 'slice(1)', 'map.of = 1',
-  ])('[TIDY6] may say: %s', (code) => {
+  ])('[TIDY6] may contain: %s', (code) => {
     expect(hot(code)).toEqual([])
   })
 
@@ -246,7 +246,7 @@ describe('plain words', () => {
 })
 
 describe('style', () => {
-  test('[TIDY8] suppressions carry a reason', () => {
+  test('[TIDY8] a suppression without a reason is found', () => {
     const body = [
       'const a = b as any',
       'let c: any',
@@ -278,7 +278,7 @@ describe('style', () => {
     expect(foundIn('non-null', 'base/a.test.ts', 'a!.b')).toEqual([])
   })
 
-  test('[TIDY9] names say something, in kebab-case', () => {
+  test('[TIDY9] file names are kebab-case and specific', () => {
     for (const name of [
       'utils.ts',
       'string-utils.ts',
@@ -295,13 +295,13 @@ describe('style', () => {
     }
   })
 
-  test('[TIDY9] a file of the engine opens with what it is', () => {
+  test('[TIDY9] a file of the engine begins with a comment that says what it is', () => {
     expect(found('headers', { [`${CORE}/base/a.ts`]: 'export const a = 1\n' })).toEqual(['base/a.ts:1'])
     expect(found('headers', { [`${CORE}/base/a.ts`]: '// short\nexport const a = 1\n' })).toEqual(['base/a.ts:1'])
     expect(found('headers', { [`${CORE}/base/a.ts`]: HEADER, [`${CORE}/base/a.test.ts`]: '' })).toEqual([])
   })
 
-  test('[TIDY9] no default exports, enums, namespaces', () => {
+  test('[TIDY9] default exports, enums and namespaces are found', () => {
     expect(foundIn('default-exports', 'base/a.ts', 'export default 1\nexport { a as default }')).toEqual([1, 2])
     expect(found('default-exports', { 'vitest.config.ts': 'export default {}' })).toEqual([])
     expect(

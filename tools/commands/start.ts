@@ -44,7 +44,7 @@ if (first === '--help' || first === '-h') {
   process.exitCode = 2
 } else if (game.isPlain === true && rest.length > 0) {
   const isAsked = rest.includes('--help') || rest.includes('-h')
-  console[isAsked ? 'log' : 'error'](`${game.name} takes no arguments: what it does stands in ${pathOf(game.name)}.`)
+  console[isAsked ? 'log' : 'error'](`${game.name} takes no arguments: its settings are in ${pathOf(game.name)}.`)
   process.exitCode = isAsked ? 0 : 2
 } else {
   // The server gets the same command line as if it were started by hand.

@@ -61,7 +61,7 @@ describe('tickwire train', () => {
     expect(tickwire(...args)).toMatchObject({ code, out: '', err: expect.stringContaining(words) })
   })
 
-  test('[CODEC14] a recording too short to learn from, and invalid priors, are named', () => {
+  test('[CODEC14] a recording that is too short to learn from, and invalid priors, are refused by name', () => {
     record(game, at('short.twr'), 5)
     expect(tickwire('train', at('short.twr'), '-o', at('none.json'))).toMatchObject({
       code: 1,

@@ -161,7 +161,7 @@ describe('tickwire token', () => {
     })
   })
 
-  test('[TOKEN10] help at every step', () => {
+  test('[TOKEN10] the command and each of its subcommands print help', () => {
     for (const args of [[], ['--help'], ['-h'], ['token'], ['token', '--help']]) {
       expect(tickwire(args)).toMatchObject({ code: 0, out: expect.stringContaining('tickwire token inspect') })
     }
@@ -173,7 +173,7 @@ describe('tickwire token', () => {
     }
   })
 
-  test('[TOKEN10] as a program: the same, on the real clock', async ({ onTestFinished }) => {
+  test('[TOKEN10] the program does the same, on the real clock', async ({ onTestFinished }) => {
     const bundle = await bundlePrograms({ tickwire: 'packages/tickwire/src/cli/index.ts' })
     onTestFinished(() => bundle.remove())
     const run = (...args: string[]): ReturnType<typeof spawnSync> =>

@@ -223,7 +223,7 @@ test('[CODEC16] compiled code equals the model for motion, with all kinds, table
   }
 })
 
-test('[CODEC16] from any number to any other: lanes that wrap, the lowest number of 32 bits', () => {
+test('[CODEC16] compiled code reads deltas from any number to any other: lanes that wrap, the lowest int32', () => {
   const schema = compileSchema('Edges', {
     whole: i32,
     count: u32,

@@ -145,7 +145,7 @@ describe('providers compared', () => {
   const bytes = (size: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: size, maxLength: size })
 
   test.each(Object.values(SUITE))(
-    '[CRYPTO1] suite %i: what one seals every other opens, and all seal alike',
+    '[CRYPTO1] suite %i: all providers seal to the same bytes, and each opens the packets of all others',
     (suite) => {
       const sizes = fc.tuple(fc.nat(60), fc.nat(1400))
       fc.assert(
@@ -355,7 +355,7 @@ describe('discovery', () => {
     ['Ed25519', { importVerifying: (publicKey: Uint8Array) => ({ publicKey, verify: () => true }) }],
     ['SHA-256', { sha256: () => { throw new Error('not in this build') } }],
     ['HMAC-SHA256', { hmacSha256: () => new Uint8Array(32) }],
-  ] as const)('[CRYPTO2] one that fails at %s, or cannot say no, is passed over', (primitive, change) => {
+  ] as const)('[CRYPTO2] a provider that fails at %s, or refuses nothing, is skipped', (primitive, change) => {
     const search = searchProvider([faulty(change), pureProvider])
     expect(search).toEqual({ provider: pureProvider, rejected: [{ name: 'faulty', primitive }] })
     expect(() => searchProvider([faulty(change)])).toThrow(`faulty fails ${primitive}`)

@@ -39,7 +39,7 @@ describe('UDP addresses', () => {
     expect(book.ofSource('::1', 0)).toBeUndefined()
   })
 
-  test('[UDP2] an address that was sent to is received under the same string', () => {
+  test('[UDP1] an address that was sent to is received under the same string', () => {
     const octet = fc.nat(255)
     const book = new UdpAddressBook('both')
     fc.assert(fc.property(octet, octet, octet, octet, fc.integer({ min: 1, max: 65_535 }), (a, b, c, d, port) => {

@@ -170,7 +170,7 @@ function lengthOf(raw: Buffer, at: number): number {
 }
 
 describe('HTTP/3', () => {
-  test('[WT2] variable-length integers of QUIC, every length', () => {
+  test('[WT2] variable-length integers of QUIC are read and written, in every length', () => {
     for (const value of [0, 63, 64, 16_383, 16_384, 0x3fff_ffff, 0x4000_0000, 0xc671_706a]) {
       const written = varint(value)
       expect(varintAt(written, 0)).toEqual({ value, end: written.length })

@@ -77,7 +77,7 @@ describe.skipIf(provider === undefined)('WebTransport by quiche: unknown senders
 })
 
 describe.skipIf(provider === undefined)('WebTransport by quiche: a listener', () => {
-  test('[DOOR10] windows do not grow, whatever a peer has sent before', async () => {
+  test('[DOOR10] the flow control windows of QUIC do not grow, whatever a peer has sent before', async () => {
     const { port } = await listen()
     const stranger = await Stranger.open(port)
     stranger.knock()

@@ -29,7 +29,7 @@ describe('weather', () => {
     expect(() => checkWeather(weather as unknown as NetWeather)).toThrow(problem)
   })
 
-  test('[NET3] a seed draws one weather, which passes the check and lies within the envelope', () => {
+  test('[NET3] a seed draws one weather, which is valid and within the bounds of the table', () => {
     for (const seed of SEEDS) {
       const weather = drawWeather(seed, { without: [] })
       expect(drawWeather(seed, { without: [] })).toEqual(weather)
@@ -44,7 +44,7 @@ describe('weather', () => {
     }
   })
 
-  test('[NET3] the envelope is the conditions that the engine must survive', () => {
+  test('[NET3] the table has the bounds of the faults that the engine must survive', () => {
     const wild = (name: FaultName, dial: string): number => FAULTS[name].dials[dial]!.wild
     expect([wild('loss', 'rate'), wild('bursts', 'lastsMs'), wild('outages', 'lastsMs')]).toEqual([0.6, 2000, 30_000])
     expect([wild('latency', 'ms'), wild('jitter', 'ms'), wild('bloat', 'peakMs'), wild('line', 'queueMs')]).toEqual([
