@@ -135,7 +135,7 @@ browserTest(
 )
 
 browserTest(
-  '[ARENA9] a spectator sees through the eyes of a player, and of another on request',
+  '[ARENA9] a spectator follows a player, sees what that player sees, and follows another player on request',
   async (browser) => {
     const [first, second] = [await open(browser), await open(browser)]
     for (const page of [first, second]) await play(page)
@@ -285,7 +285,7 @@ browserTest(
 )
 
 browserTest(
-  '[ARENA12] at 200 ms and 10 % loss a page draws its own player on the move within three draws of the key',
+  '[ARENA12] at 200 ms and 10 % loss a page draws its own player in motion within three draws of the key press',
   async (browser) => {
     await serving.close()
     serving = await serveArena({

@@ -38,7 +38,7 @@ test('[BACK4] every page of games/ that joins a server shows the banner', () => 
 })
 
 for (const [name, game, query] of PAGES) {
-  browserTest(`[BACK4] P1: ${name} shows a player that the connection is lost`, async (browser) => {
+  browserTest(`[BACK4] ${name} shows a player that the connection is lost`, async (browser) => {
     await buildPage(join(GAMES, name))
     // With `keepRooms` a drained server closes without a goodbye, as a killed one does.
     const serving = await serve(game, {
@@ -60,7 +60,7 @@ for (const [name, game, query] of PAGES) {
   })
 }
 
-browserTest('[BACK4] P1: skirmish, a lockstep game, shows a player that the connection is lost', async (browser) => {
+browserTest('[BACK4] skirmish, a lockstep game, shows a player that the connection is lost', async (browser) => {
   const home = join(GAMES, 'skirmish')
   await buildPage(home)
   const server = new Program(pathToFileURL(join(home, 'server.ts')), ['--port', '0'], home)

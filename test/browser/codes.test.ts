@@ -72,7 +72,7 @@ async function open(): Promise<Tab> {
 
 const look = (tab: Tab): Promise<Seen> => tab.evaluate<Seen>('match.state()')
 
-test('[HOST4, HOST5] a page hosts two pages and Node while its tab is hidden; all learn its end', async ({ skip }) => {
+test('[HOST4, HOST5, HOST6] a hidden page hosts two pages and Node, and all learn its end', async ({ skip }) => {
   if (browser === undefined) return skip(BROWSER_ADVICE)
   const [hostTab, one, two] = [await open(), await open(), await open()]
   const { code, link } = await hostTab.evaluate<{ code: string; link: string }>('match.hostMatch()')

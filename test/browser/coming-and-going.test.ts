@@ -57,7 +57,7 @@ async function serveAgain(port: number): Promise<Serving<typeof game.input>> {
 }
 
 browserTest(
-  '[BACK1, BACK2, BACK4] P1: a lost server is announced within 1.5 s, and the page joins the match of the next one',
+  '[BACK1, BACK2, BACK4] a lost server is announced within 1.5 s, and the page joins the match of the next one',
   async (browser) => {
     // With `keepRooms` a drained server closes without a goodbye, as a killed one does. The next one has no rooms.
     const keepRooms = join(folder, 'gone.json')
@@ -97,7 +97,7 @@ browserTest(
 )
 
 browserTest(
-  '[BACK3] N3, N10: a page waits for a server that starts late, and says when another service or no URL is there',
+  '[BACK3] a page waits for a server that starts late, and says when another service or no URL is there',
   async (browser) => {
     const other = createServer((_request, response) => response.writeHead(404).end('another service'))
     await new Promise<void>((resolve) => other.listen(0, resolve))
@@ -124,7 +124,7 @@ browserTest(
   },
 )
 
-browserTest('[BACK3] N10: the path of a URL counts: a game behind a path of a web site', async (browser) => {
+browserTest('[BACK3] the path of a URL counts: a game behind a path of a web site', async (browser) => {
   const serving = await serve(game, { port: 0, static: folder, log: () => {}, ops: false, signals: false })
   const proxy = await openPathProxy('/duel/', Number(new URL(serving.url).port))
   try {
@@ -145,7 +145,7 @@ browserTest('[BACK3] N10: the path of a URL counts: a game behind a path of a we
   }
 })
 
-browserTest('[BACK5] N2: the server logs and counts a refused origin once', async (browser) => {
+browserTest('[BACK5] the server logs and counts a refused origin once', async (browser) => {
   const log: ServeLogEntry[] = []
   const elsewhere = await serve(game, { port: 0, static: folder, log: () => {}, ops: false, signals: false })
   const serving = await serve(game, { port: 0, log: (entry) => log.push(entry), ops: false, signals: false })

@@ -109,7 +109,7 @@ browserTest(
   },
 )
 
-browserTest("[DEV2] its numbers are the server's: packets, bytes, lanes, entities to the bit", async (browser) => {
+browserTest("[DEV2] its numbers are the server's: packets, bytes, traffic, bits of entities", async (browser) => {
   // A busy browser drops datagrams, and then the two counts differ as they should: a stream loses none.
   const page = await open(browser, '?websocket')
   wind.isFlying = false
@@ -145,7 +145,7 @@ browserTest("[DEV2] its numbers are the server's: packets, bytes, lanes, entitie
     // Every packet of the server arrived: those before the overlay was opened are counted by the connection alone.
     return here.packetsReceived === connection.stats.packetsSent && here.bytesReceived === connection.stats.bytesSent
   })
-  expect(here.traffic.reduce((sum, lane) => sum + lane.bytesIn, 0)).toBe(here.bytesReceived - before.bytesReceived)
+  expect(here.traffic.reduce((sum, kind) => sum + kind.bytesIn, 0)).toBe(here.bytesReceived - before.bytesReceived)
   expect(here.fields.map(({ path }) => path)).toContain('Drone.x')
   expect(here.fields.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 5)
   await page.close()

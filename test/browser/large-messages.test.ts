@@ -16,7 +16,7 @@ type Large = typeof import('../browser-pages/large-page.ts')
 declare const large: Large
 
 browserTest(
-  '[LANE8] E10: a page and a server send 260,864 bytes and a reply of 200 KB, and chat meanwhile',
+  '[LANE8] a page and a server send 260,864 bytes and a reply of 200 KB, and chat meanwhile',
   async (browser) => {
     const folder = mkdtempSync(join(tmpdir(), 'tickwire-large-'))
     await build({

@@ -45,7 +45,7 @@ async function until(isTrue: () => Promise<boolean>, msMax = 60_000): Promise<vo
 const KINDS = ['spawn', 'change', 'chat', 'chat too', 'boom', 'flash', 'draw', 'stepped']
 
 browserTest(
-  '[SEAT10, RPC12, GUARD1, GUARD4, GUARD5] E3, E7, N1: listeners and handlers stay after an outage',
+  '[SEAT10, RPC12, GUARD1, GUARD4, GUARD5] listeners and handlers stay after an outage',
   async (browser) => {
     const keepRooms = join(folder, 'rooms.json')
     const received: number[] = []

@@ -87,7 +87,7 @@ browserTest('[PLAY11] a switch begins another match; time can be stopped, and st
   expect(mistakes).toEqual([])
 })
 
-browserTest('[PLAY12] every page fits a phone, by day', async (browser) => {
+browserTest('[PLAY12] every page fits a screen 360 pixels wide, in light colours', async (browser) => {
   const { page, mistakes } = await openPage(browser, { viewport: { width: 360, height: 740 }, colorScheme: 'light' })
   for (const { name, title } of [{ name: '', title: 'The network, made visible' }, ...LABS]) {
     await go(page, name, title)

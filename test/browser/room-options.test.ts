@@ -42,7 +42,7 @@ async function open(browser: Browser, path = ''): Promise<Page> {
   return page
 }
 
-browserTest('[ROOM14, ROOM15] N12: a page creates a room with options and a password', async (browser) => {
+browserTest('[ROOM14, ROOM15] a page creates a room with options and a password', async (browser) => {
   const [host, guest] = [await open(browser), await open(browser)]
   const url = JSON.stringify(serving.url)
   await guest.evaluate(`rooms.watch(${url})`)
@@ -60,7 +60,7 @@ browserTest('[ROOM14, ROOM15] N12: a page creates a room with options and a pass
   expect(stored).not.toContain('sesame')
 })
 
-browserTest('[CHECK1] N8: a page in development warns of NaN once; a built page does not', async (browser) => {
+browserTest('[CHECK1] a page in development warns of NaN once; a built page does not', async (browser) => {
   const warningsOf = async (path: string): Promise<string[]> => {
     const page = await open(browser, path)
     const warnings: string[] = []

@@ -52,7 +52,7 @@ afterAll(async () => {
 })
 
 browserTest(
-  '[PRED5] E2: in a page blocked at random for up to 60 ms every throw spawns and despawns once',
+  '[PRED5] in a page blocked at random for up to 60 ms every throw spawns and despawns once',
   async (browser, skip) => {
     // A server that stalls for more than its ticks can catch up sets the clocks of its clients back, and a finished
     // throw is alive again.

@@ -100,7 +100,7 @@ if (quiche !== undefined) {
   const installed = quiche
 
   browserTest(
-    '[LADDER4] where UDP is blocked the match begins before that is known, and then the reason shows',
+    '[LADDER4] where UDP is blocked the match begins before that is known; the reason is reported later',
     async (browser) => {
       const { serving, relay } = await startBehindRelay()
       relay.isCut = true
@@ -194,7 +194,7 @@ if (quiche !== undefined) {
 }
 
 browserTest(
-  '[LADDER10] a page that slept goes on in the present, and holds no memory while hidden',
+  '[LADDER10] a page that slept continues with the current match; while it is hidden, its input is empty',
   async (browser) => {
     const serving = await start()
     const page = await play(browser, serving)
@@ -263,7 +263,7 @@ else {
 }
 
 browserTest(
-  '[LADDER7] a page of another origin is refused on every rung unless its origin is allowed',
+  '[LADDER7] a page of another origin is refused on every transport unless its origin is allowed',
   async (browser) => {
     const script = readFileSync(join(folder, 'match.js'))
     const elsewhere = createServer(({ url }, response) => {
@@ -300,7 +300,7 @@ browserTest("[LADDER8] a page that knows the server's identity plays with no oth
     suite: expect.stringContaining('ChaCha20'),
   })
   const unverified = await play(browser, serving)
-  expect(await unverified.evaluate('match.security()'), 'S4: a page by http without a key says so').toMatchObject({
+  expect(await unverified.evaluate('match.security()'), 'a page by http without a key reports it').toMatchObject({
     identity: 'unverified',
   })
   const page = await browser.newPage()

@@ -21,9 +21,9 @@ function expectHeld(reports: readonly AttackReport[]): void {
 describe('strangers', () => {
   test('[ATTACK1] a flood of requests costs one MAC each, and no memory', () => expectHeld(requestFlood(5000)))
   test('[ATTACK2] no packet of a stranger is answered with more bytes', () => expectHeld(amplification(61)))
-  test('[ATTACK3] no answer is answered', () => expectHeld(loops()))
+  test('[ATTACK3] no reply to a stranger is replied to', () => expectHeld(loops()))
   test('[ATTACK4] a cookie is valid for one client, in time, once', () => expectHeld(cookies(100)))
-  test('[ATTACK5] half-open handshakes lock honest clients out for a moment only', () => {
+  test('[ATTACK5] after a flood of half-open handshakes, an honest client connects within 2 s', () => {
     expectHeld(halfOpen(2560, 2, false))
     expectHeld(halfOpen(2000, 1, true))
     expectHeld(slowLoris(60))
@@ -39,7 +39,7 @@ describe('the wire', () => {
     expectHeld(guessedIds(5000))
   })
   test('[ATTACK10] packets replayed from another address move nothing', () => expectHeld(hijack(1000)))
-  test('[ATTACK11] keys last, and are replaced in time', () => {
+  test('[ATTACK11] no nonce is used twice, no message is lost over new keys, and forgeries end no connection', () => {
     expectHeld(longLife(68_000))
     expectHeld(forgeries(2 ** 20 + 1))
   })

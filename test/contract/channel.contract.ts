@@ -99,7 +99,7 @@ function testPromise(make: () => Channel): void {
   const isReliable = ['ordered', 'unordered'].includes(make().promise)
   const isInOrder = ['ordered', 'sequenced'].includes(make().promise)
 
-  test('[CHAN1] on a clean path everything arrives once, in order, whatever its promise', () => {
+  test('[CHAN1] on a clean path every message arrives once, in order, whatever the guarantee', () => {
     const wire = new Wire(make)
     for (let id = 0; id < 600;) {
       for (let burst = 0; burst < 20 && id < 600; burst++)
@@ -112,7 +112,7 @@ function testPromise(make: () => Channel): void {
     expect(wire.sender.wantsAt(5)).toBe(Infinity)
   })
 
-  test('[CHAN2, CHAN3] over any loss and order it keeps its promise, no more and no less', () => {
+  test('[CHAN2, CHAN3] over any loss and order the channel gives its guarantee, and no more', () => {
     const fates = fc.array(fc.constantFrom('deliver', 'lose', 'late'), { minLength: 60, maxLength: 300 })
     let missing = 0
     let outOfOrder = 0
@@ -151,7 +151,7 @@ function testPromise(make: () => Channel): void {
 function testBounds(make: () => Channel): void {
   const isReliable = ['ordered', 'unordered'].includes(make().promise)
 
-  test('[CHAN4] refusals are literals', () => {
+  test('[CHAN4] `send` returns queued, full, too-large or closed', () => {
     const channel = make()
     expect(channel.send(new Uint8Array(MESSAGE_BYTES_MAX + 1))).toBe('too-large')
     expect(channel.send(new Uint8Array(MESSAGE_BYTES_MAX))).toBe('queued')
@@ -187,7 +187,7 @@ function testBounds(make: () => Channel): void {
 }
 
 function testFrames(make: () => Channel): void {
-  test('[CHAN6] frames of any bytes never throw; what they hold is whole messages, or they are broken', () => {
+  test('[CHAN6] frames of any bytes never throw: they contain whole messages, or are broken', () => {
     fc.assert(fc.property(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 20 }), (frames) => {
       const channel = make()
       frames.forEach((frame, index) => {

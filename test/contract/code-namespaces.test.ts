@@ -30,7 +30,7 @@ async function play(
   return { guests, host }
 }
 
-test.runIf(why !== undefined && process.env['CI'] !== undefined)('[PATH4] namespaces are there in CI', () => {
+test.runIf(why !== undefined && process.env['CI'] !== undefined)('[PATH4] CI has network namespaces', () => {
   expect(why).toBeUndefined()
 })
 
@@ -73,7 +73,9 @@ describe.skipIf(why !== undefined)(`codes in namespaces${why === undefined ? '' 
     expect([guest.status.isSame, guest.status.end, guest.status.players]).toEqual([true, '', 1])
   }, 120_000)
 
-  test('[PATH4, PATH5] behind symmetric routers they play by relay, and go on when it is killed', async ({ skip }) => {
+  test('[PATH4, PATH5] behind symmetric routers, which doctor names, matches go by relay, also if one dies', async (
+    { skip },
+  ) => {
     if (!hasBrowser) skip(BROWSER_ADVICE)
     const homes = [stage.net.addHome(3, true), stage.net.addHome(4, true)] as const
     const stable = stage.doctor(stage.net.addHome(5, false))

@@ -68,7 +68,7 @@ test.concurrent('[DOOR4] S6: one address has 64 TCP sockets, and another still g
   expect(next.status).toBe(200)
 })
 
-test.concurrent('[DOOR4] S6: sockets that were closed are not counted, with TLS neither', async () => {
+test.concurrent('[DOOR4] S6: sockets that were closed are not counted, with and without TLS', async () => {
   const { port } = await start({ tls: makeCertificate(Date.now()) })
   for (let count = 0; count < doors.TCP_SOCKETS_PER_ORIGIN + 10; count++) {
     const isOpen = await new Promise<boolean>((resolve) => {

@@ -59,7 +59,7 @@ const OFFER = [
   '',
 ]
 
-test('[DOOR7] S8: of an offer only keys, credentials and the data channel are left', () => {
+test('[DOOR7] S8: only keys, credentials and the data channel of an offer are used', () => {
   const reduced = [
     'v=0',
     'o=- 123 2 IN IP4 0.0.0.0',

@@ -44,7 +44,7 @@ const game = defineGame({
 
 const QUIET = { port: 0, log: () => {}, ops: false, signals: false } as const
 
-test('[JOIN1, JOIN2] N4: a name reaches onAuth, both onJoin, and stays over a resume and a restart', async () => {
+test('[JOIN1, JOIN2] a name reaches onAuth, both onJoin, and stays over a resume and a restart', async () => {
   const calls: string[] = []
   const types = {
     duel: {
@@ -130,7 +130,7 @@ test('[JOIN4] too large a schema is refused by defineGame, and too much beside a
   expect((serving.rooms.rooms[0]!.members[0]!.data as { blob: Uint8Array }).blob).toEqual(new Uint8Array(1000).fill(7))
 })
 
-test('[JOIN1] N5: the guide: a JSON web token lets an account in, and a forged or expired one does not', async () => {
+test('[JOIN1] the guide: a JSON web token lets an account in, and a forged or expired one does not', async () => {
   const serving = await start('a secret', 0)
   open.push(() => serving.close())
   const soon = Math.floor(Date.now() / 1000) + 60
@@ -148,7 +148,7 @@ test('[JOIN1] N5: the guide: a JSON web token lets an account in, and a forged o
     await expect(connect(jwtGame, serving.url, { data: { jwt: bad } }), bad).rejects.toThrow('the server refused')
 })
 
-test('[ROOM13] N12: a lobby follows the room list: rooms that open, fill, are locked and end', async () => {
+test('[ROOM13] a lobby follows the room list: rooms that open, fill, are locked and end', async () => {
   const serving = await serveRooms({ duel: { game, capacity: 2 } }, QUIET)
   open.push(() => serving.close())
   const seen: string[] = []
@@ -189,7 +189,7 @@ export async function types(): Promise<void> {
   })
 }
 
-test('[JOIN1] N4: the arena seats a player under its name, clean, from the first tick', async () => {
+test('[JOIN1] the arena seats a player under its name, clean, from the first tick', async () => {
   const names: (string | undefined)[] = []
   const onJoined = ({ id }: Peer): void => {
     names.push([...serving.host.world.each(Seat)].find(({ owner }) => owner === id)?.name)

@@ -172,7 +172,7 @@ test(
 )
 
 test(
-  '[LEARN3] unusable learnt tables are named and left alone; so is an unusable folder',
+  '[LEARN3] learnt tables and folders that cannot be used are reported, and are not changed',
   SLOW,
   async (context) => {
     const stage = new Stage(context)
@@ -194,7 +194,7 @@ test(
   },
 )
 
-test('[LEARN3] a game without tables cannot learn, nor can one with no time', async () => {
+test('[LEARN3] `learn` is refused for a codec without tables, and with a time that is not above 0', async () => {
   const Lamp = entity({ hue: u8 })
   const define = (codec = packed): ReturnType<typeof defineGame> =>
     defineGame({ tickRate: 30, input: { idle: bool }, entities: [Lamp], codec, step: () => {} })

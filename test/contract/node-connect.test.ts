@@ -86,7 +86,7 @@ describe('a room in Node', () => {
     expect(await room.closed).toEqual({ by: 'local', code: 'left' })
   })
 
-  test.each(['duel/', 'duel/play.html'])('[NODE1] N10: the path of a URL counts, as in a link: %s', async (path) => {
+  test.each(['duel/', 'duel/play.html'])('[NODE1] the path of a URL counts, as in a link: %s', async (path) => {
     const serving = await start()
     const proxy = await openPathProxy('/duel/', Number(new URL(serving.url).port))
     open.push(() => proxy.close())
@@ -96,7 +96,7 @@ describe('a room in Node', () => {
     expect((await whyNot(proxy.origin)).code).toBe('other-service')
   })
 
-  test('[NODE1] N6: the bot of the guide walks, by UDP and by WebSocket', async () => {
+  test('[NODE1] the bot of the guide walks, by UDP and by WebSocket', async () => {
     const serving = await serve(guideGame, QUIET)
     open.push(() => serving.close())
     const bots = await Promise.all([startBot(`udp://localhost:${serving.info.udp!.port}`), startBot(serving.url)])

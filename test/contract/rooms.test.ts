@@ -168,7 +168,7 @@ describe('rooms on real sockets', () => {
     await until(() => second.host.peer !== 0 && serving.host.peers.length === 1)
   })
 
-  test('[GUARD1, GUARD3] E7: a listener that throws is logged and counted, and ends no match', async () => {
+  test('[GUARD1, GUARD3] a listener that throws is logged and counted, and ends no match', async () => {
     const events: string[] = []
     const faults: string[] = []
     const serving = await serve(game, {
@@ -232,7 +232,7 @@ test('[ROOM10] rooms survive a restart with worlds, seats and tickets; a changed
   expect([third.rooms.rooms.length, third.host.id === id, third.host.peers]).toEqual([1, false, []])
 })
 
-test('[ROOM12] E8: two bots of the guide are two bots after two restarts of a server', async () => {
+test('[ROOM12] two bots of the guide are two bots after two restarts of a server', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-bots-'))
   open.push(() => rmSync(folder, { recursive: true, force: true }))
   const options = { ...QUIET, keepRooms: join(folder, 'rooms.json') }
@@ -274,8 +274,8 @@ test('[ROOM9] weather on a server affects every transport, for development', asy
   expect(guests.map(({ closed }) => closed)).toEqual([undefined, undefined])
 })
 
-describe('seeing it run', () => {
-  test('[OPS2] health, readiness, metrics and a page, on a loopback port that answers to no other name', async () => {
+describe('monitoring', () => {
+  test('[OPS2] health, readiness, metrics and a page are on a loopback port that refuses other hosts', async () => {
     const serving = await serveRooms({ melee: { game, capacity: 16 } }, QUIET)
     open.push(() => serving.close())
     const room = serving.create('melee', { metadata: { name: '<script>alert(1)</script>' } })

@@ -94,7 +94,7 @@ function post(
   })
 }
 
-describe('what is announced', () => {
+describe('the announced transports', () => {
   test('[SERVE5] a page learns every transport, its address, and the identity of the server', async () => {
     const { serving } = await start()
     const response = await fetch(`${serving.url}/tickwire/info`)
@@ -134,7 +134,7 @@ describe('what is announced', () => {
   })
 })
 
-describe('what cannot be served', () => {
+describe('transports that cannot be served', () => {
   test('[SERVE6] a port in use is an error for a named transport; by default another port is taken', async () => {
     const taken = createSocket('udp6')
     await new Promise<void>((resolve) => taken.bind(0, '::', resolve))
@@ -196,7 +196,7 @@ describe('what cannot be served', () => {
   })
 })
 
-describe('who asks', () => {
+describe('origins and offers', () => {
   test('[SERVE7] pages of another origin learn only that they are refused, unless they are on the list', async () => {
     const { serving } = await start({ origins: ['https://play.example'] })
     const ask = (origin: string): Promise<Response> => fetch(`${serving.url}/tickwire/info`, { headers: { origin } })
@@ -217,7 +217,7 @@ describe('who asks', () => {
     }
   })
 
-  test.runIf('provider' in webRtc)('[SERVE8] an offer beyond 16 KiB is refused; other methods are', async () => {
+  test.runIf('provider' in webRtc)('[SERVE8] an offer beyond 16 KiB is refused, and so are other methods', async () => {
     const { serving } = await start()
     expect((await post(`${serving.url}/tickwire/rtc`, 'x'.repeat(16_385))).status).toBe(413)
     expect((await fetch(`${serving.url}/tickwire/rtc`)).status).toBe(405)

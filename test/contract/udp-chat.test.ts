@@ -10,7 +10,7 @@ const CLIENT = new URL('../../docs/guide/examples/udp-chat-client.ts', import.me
 
 afterEach(endPrograms)
 
-test('[UDP11] a line typed in one process is read in another, and all see who joins and leaves', async () => {
+test('[UDP11] a line typed in one process is read in another, and all see joins and leaves', async () => {
   const server = new Program(SERVER, [])
   const [, number] = await server.says(/listening on \S+:(\d+)\n/)
   const alice = new Program(CLIENT, ['127.0.0.1', number!])

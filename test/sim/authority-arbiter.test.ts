@@ -182,7 +182,7 @@ describe('one writer per tick', () => {
     expect([ballAt(arbiter).x, arbiter.accepted]).toEqual([326, [`${B}@24`, `${B}@26`]])
   })
 
-  test('[AUTH3] an owner that regains an object and still writes with its old token is refused', () => {
+  test('[AUTH3] an owner that regains an object and still writes with its old claim is refused', () => {
     const { arbiter, a, id } = transferred(22)
     arbiter.tick((world) => world.setOwner({ id }, A))
     arbiter.to(27)
@@ -276,8 +276,8 @@ describe('one writer per tick', () => {
   })
 })
 
-describe('tokens on the wire', () => {
-  test('[AUTH2] a token is sent with every full row and every new owner, also back to the former owner', () => {
+describe('claims on the wire', () => {
+  test('[AUTH2] a claim is sent with every full row and every new owner, also back to the former owner', () => {
     const arbiter = new Arbiter()
     const world = new World(ENTITIES, { isReadOnly: true })
     const timeline = new Timeline(world, WINDOW)
@@ -316,7 +316,7 @@ describe('tokens on the wire', () => {
   })
 })
 
-test('[AUTH2] seed 2019: a row sent late has the token of its own tick, not of a newer owner', () => {
+test('[AUTH2] seed 2019: a row sent late has the claim of its own tick, not of a newer owner', () => {
   const arbiter = new Arbiter()
   arbiter.to(9)
   arbiter.tick((world) => world.spawn(Ball, { x: 1, note: 7 }, A))

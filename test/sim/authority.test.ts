@@ -308,7 +308,7 @@ describe('owners that leave', () => {
 })
 
 describe('shots at shared objects', () => {
-  test("[AUTH12] a claim goes to the owner of the object that was hit, and everybody sees the owner's verdict", () => {
+  test("[AUTH12] a claim goes to the owner of the object that was hit, and all players see its decision", () => {
     const sim = simulate(makeBalls(), { seed: 8, clients: 3, link: LINK })
     give(sim, 1)
     const { id } = ball(sim)

@@ -17,7 +17,7 @@ const { control, voice, chat, bulk } = SEND_QUEUES
 const STORM = { latencyMs: 40, jitterMs: 30, loss: 0.3, duplication: 0.2, reordering: 0.2 }
 
 describe('channels over a connection', () => {
-  test.each([1, 2, 3])('[CHAN2, CHAN3] sixteen channels at 30 percent loss keep their promises, seed %d', (seed) => {
+  test.each([1, 2, 3])('[CHAN2, CHAN3] sixteen channels at 30 percent loss give their guarantees, seed %d', (seed) => {
     const specs: ChannelSpec[] = Array.from({ length: 16 }, (_, number) => ({
       promise: CHANNEL_PROMISES[number & 3]!,
       queue: control,
@@ -87,8 +87,8 @@ function flood(
   return { bytes, run }
 }
 
-describe('lanes under load', () => {
-  test('[LANE2] lanes of one priority share by weight: voice gets twice the bytes of chat', () => {
+describe('send queues under load', () => {
+  test('[LANE2] queues of one priority share by weight: voice gets twice the bytes of chat', () => {
     const {
       bytes: [talk, said],
     } = flood(
@@ -146,7 +146,7 @@ describe('lanes under load', () => {
   })
 })
 
-describe('lanes', () => {
+describe('send queues', () => {
   test('[LANE3] a full queue refuses, an impossible message is too large, unreliable queues drop their oldest', () => {
     const set = new ChannelSet([
       { promise: 'ordered', queue: chat },
@@ -166,7 +166,7 @@ describe('lanes', () => {
     expect(set.send(2, new Uint8Array(1))).not.toBe('queued')
   })
 
-  test('[LANE4] the default lanes', () => {
+  test('[LANE4] the default queues have the priorities, weights and limits of the rule', () => {
     const table = Object.values(SEND_QUEUES).map(
       ({ name, priority, weight, bufferBytes }) => `${name} p${priority} w${weight} ${bufferBytes}`,
     )

@@ -214,7 +214,7 @@ describe('staying', () => {
     expect(pair.accepted.stats.packetsReceived).toBe(packetsReceived)
   })
 
-  test('[CONN7] a sink may close its own connection in the middle of a packet', () => {
+  test('[CONN6] a sink may close its own connection in the middle of a packet', () => {
     const poke = new Poke()
     const pair = new Pair({
       client: { assemble: (connection) => connection.addSource(3, poke) },

@@ -19,7 +19,7 @@ describe('crowds', () => {
   const reports: CrowdReport[] = []
 
   test.each(SEEDS)(
-    '[SIM9, C1, C2, C3, C4, C5] clients hold only rows of the authority, and are current 2 s after calm (seed %d)',
+    '[SIM9, C1, C2, C3, C4, C5] clients have only rows of the authority, all of them 2 s after the faults (seed %d)',
     async (seed) => {
       const report = await playCrowd(seed)
       expect(report.violation).toBeUndefined()

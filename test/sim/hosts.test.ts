@@ -251,7 +251,7 @@ describe('games', () => {
     expect(sim.client(0, Dot)[0]!.x).toBe(100)
   })
 
-  test('[GAME8] timers count ticks: every so many, staggered, the same wherever a tick is stepped', () => {
+  test('[GAME8] `world.every` counts ticks from an offset, the same wherever a tick is stepped', () => {
     const Bell = entity({ rings: u16 }, { name: 'Bell' })
     const game = defineGame({
       tickRate: 60, input, entities: [Bell],

@@ -224,7 +224,7 @@ describe('interest on the wire', () => {
   })
 })
 
-test("[INT3, INT5, INT8] players leave and enter each other's view; a spectator sees through other eyes", () => {
+test("[INT3, INT5, INT8] players leave and enter each other's view; a spectator has the view of another player", () => {
   const Walker = entity(
     { at: vec2(-400, 400, 0.1).position(), ammo: u8.owner() },
     { name: 'Walker', interest: near(50) },

@@ -46,9 +46,9 @@ export const INVARIANTS = {
   C2: 'no client receives what it may not know: no object, and no field of one',
   C3: 'prediction starts from rows that were received, and what it takes for confirmed is true',
   C4: 'two seconds after the weather has cleared every client knows what it must, and holds nothing else',
-  C5: 'half a second after it was played what a client predicted is confirmed, once it is calm',
+  C5: 'in calm weather every tick that a client predicted is confirmed half a second after it was played',
   C6: 'a snapshot counts as delivered only when its receiver could use it',
-  C7: 'the rows that a client holds never go back in time, and no object leaves its view that has not left',
+  C7: 'the rows that a client holds never go back in time, and no object that is still in view is reported as gone',
   C8: 'where every datagram arrives once and in order, a client can read every snapshot, however hosts stall',
   crash: 'nothing throws',
 } as const

@@ -41,7 +41,7 @@ function start(): Simulation {
 }
 
 describe('large messages', () => {
-  test('[LANE8] E10: 260,864 bytes arrive whole at 5 percent loss, with progress; one more is refused', () => {
+  test('[LANE8] 260,864 bytes arrive whole at 5 percent loss, with progress; one more is refused', () => {
     const sim = start()
     const client = sim.players[0]!.host
     const [peer] = sim.host.peers
@@ -76,7 +76,7 @@ describe('large messages', () => {
     expect([client.transfers, sim.host.transfers(peer!)]).toEqual([[], []])
   })
 
-  test('[LANE8] E10: a reply of 200 KB arrives whole, and so does an argument of 100 KB', async () => {
+  test('[LANE8] a reply of 200 KB arrives whole, and so does an argument of 100 KB', async () => {
     const sim = start()
     const client = sim.players[0]!.host
     const stored: number[] = []
@@ -100,7 +100,7 @@ describe('large messages', () => {
     expect([store, stored]).toEqual([{ isOk: true, values: { isStored: true } }, [100_000]])
   })
 
-  test('[LANE8] E10: small messages do not wait for a large one', () => {
+  test('[LANE8] small messages do not wait for a large one', () => {
     const sim = start()
     const client = sim.players[0]!.host
     const [peer] = sim.host.peers
@@ -129,7 +129,7 @@ describe('large messages', () => {
     expect(sim.runUntil(() => arrived === 2, 60_000)).toBe(true)
   })
 
-  test('[LANE8, FRAG7] E10: a kind has the limit of its fields, and a peer that exceeds it is disconnected', () => {
+  test('[LANE8, FRAG7] a kind has the limit of its fields, and a peer that exceeds it is disconnected', () => {
     const sim = start()
     const client = sim.players[0]!.host
     // Client and server have the same game; only the client breaks its limits.
@@ -143,7 +143,7 @@ describe('large messages', () => {
   })
 })
 
-test('[LANE8, FRAG3] E10: a player that leaves in the middle of a large message frees its memory', () => {
+test('[LANE8, FRAG3] a player that leaves in the middle of a large message frees its memory', () => {
   const fragments = new FragmentPool()
   const sim = simulate(game, { seed: 12, clients: 2, link: { latencyMs: 30 }, server: { fragments } })
   const [one, two] = sim.players.map(({ host }) => host)
@@ -154,7 +154,7 @@ test('[LANE8, FRAG3] E10: a player that leaves in the middle of a large message 
   expect([sim.host.peers.length, fragments.parts, fragments.bytes]).toEqual([0, 0, 0])
 })
 
-test('[LANE8] E10: only games with large messages have the channel for them', () => {
+test('[LANE8] only games with large messages have the channel for them', () => {
   const plain = new MessageRoutes([Chat]).createChannels()
   const large = new MessageRoutes([Chat, Level, message({ x: u8 }, 'Aim', { delivery: 'latest' })], [Load])
   expect(plain.specs.map(({ isLarge = false }) => isLarge)).toEqual([false, false, false])
@@ -170,7 +170,7 @@ test('[LANE8] E10: only games with large messages have the channel for them', ()
   expect(large.policies.resolve(Level).channel).toBe(3)
 })
 
-test('[LANE8] E10: values longer than a message carries, and long ones elsewhere, are refused by name', () => {
+test('[LANE8] values longer than a message carries, and long ones elsewhere, are refused by name', () => {
   expect(() => message({ data: bytes(260_865) }, 'Level')).toThrow(
     'Level.data: invalid size of bytes (expected 1 to 260864 bytes, got 260865).',
   )

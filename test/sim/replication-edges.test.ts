@@ -18,7 +18,7 @@ import { CLEAR, Party } from './replication-party.ts'
 const Unit = entity({ x: u16, plan: u8.team(), ammo: u8.owner(), mood: u8.server() }, { name: 'Unit' })
 const Sign = entity({ words: text(4000), more: text(4000) }, { name: 'Sign' })
 
-describe('what rested', () => {
+describe('objects at rest', () => {
   test('[REPL9] the delta of an object at rest is coded as one tick old', () => {
     const seen: { age: number; isStill: boolean }[][] = [[], []]
     class WatchingCoder extends PackedCoder {
@@ -52,7 +52,7 @@ describe('what rested', () => {
   })
 })
 
-describe('what is shared', () => {
+describe('deltas that clients share', () => {
   test('[REPL13] a delta is encoded once for all clients that share baseline and field set', () => {
     const made = { count: 0 }
     class CountingCoder extends PackedCoder {
@@ -189,7 +189,7 @@ describe('the other direction', () => {
   })
 })
 
-describe('what does not fit', () => {
+describe('rows that do not fit', () => {
   test('[REPL15] a row that fits no packet is counted, tried again when it changes, and blocks no other', () => {
     const party = new Party(1, [Unit, Sign], 32)
     const receiver = party.join(1, () => 0)
@@ -225,7 +225,7 @@ describe('what does not fit', () => {
   })
 })
 
-describe('what spawned, changed and left', () => {
+describe('spawns, changes and leaves', () => {
   test('[REPL18] spawns, changes and leaves are reported once each, and unchanged rows are not', () => {
     const party = new Party(1, [Unit], 16)
     const hidden = new Set<number>()

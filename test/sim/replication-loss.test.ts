@@ -28,6 +28,6 @@ function packetBytes(loss: number): number {
   return (after[0] - bytes) / (after[1] - packets)
 }
 
-test('[REPL9] a lost packet does not cost the next ones their second row: 5 % loss adds less than a tenth', () => {
+test('[REPL9] deltas after a lost packet use the row before the baseline: 5 % loss adds less than a tenth', () => {
   expect(packetBytes(0.05) / packetBytes(0)).toBeLessThan(1.1)
 })

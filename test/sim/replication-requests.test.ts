@@ -11,7 +11,7 @@ import { CLEAR, Party } from './replication-party.ts'
 
 const Unit = entity({ x: u16, plan: u8.team(), ammo: u8.owner(), mood: u8.server() }, { name: 'Unit' })
 
-describe('what the client does not hold', () => {
+describe('baselines that the client does not have', () => {
   test('[REPL4, REPL17] a baseline acknowledged after newer rows were sent is used for one window', () => {
     const window = 16
     const party = new Party(1, [Unit], window)

@@ -110,7 +110,7 @@ const clear = (): Line => ({ ...CLEAR, packetsPerTick: 64 })
 
 for (const strideTicks of [1, 2]) {
   test(
-    `[REPL21] receivers that change tables at any time get true rows: sent every ${strideTicks}`,
+    `[REPL21] receivers that change tables at any time get correct rows: sent every ${strideTicks}`,
     { timeout: 120_000 },
     () => {
       const seeds = Number(process.env['TICKWIRE_SEEDS'] ?? 2)

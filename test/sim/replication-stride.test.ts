@@ -93,13 +93,13 @@ describe.each([2, 3])('sent every %i ticks', (strideTicks) => {
     },
   )
 
-  test(`[REPL9] in calm weather most deltas use it: every ${strideTicks}`, { timeout: 120_000 }, () => {
+  test(`[REPL9] in calm weather most deltas use that row: every ${strideTicks}`, { timeout: 120_000 }, () => {
     Object.assign(seen, { older: 0, all: 0 })
     play(9, strideTicks, 120, () => ({ ...CLEAR, delay: 3, packetsPerTick: 8 }), 10)
     expect(seen.older / seen.all).toBeGreaterThan(0.7)
   })
 
-  test(`[REPL9] an object that rested after its baseline is sent without it: every ${strideTicks}`, () => {
+  test(`[REPL9] an object that rested after its baseline is sent without the row before: every ${strideTicks}`, () => {
     const party = new Party(5, [Cart], 64, () => [new WaryCoder(Cart.schema)], strideTicks)
     party.join(1, () => 0).line = { ...CLEAR, delay: 4 * strideTicks, patience: 100 }
     const cart = party.world.spawn(Cart, { x: 0 })

@@ -34,7 +34,7 @@ const walkers = (party: Party): (readonly [owner: number, x: number])[] =>
   [...roomOf(party).world.each(Walker)].map(({ owner, x }) => [owner, x] as const).toSorted(([a], [b]) => a - b)
 const FIRST_BOT = 0x8000_0000
 
-test('[ROOM12] E8: bots that `onCreate` adds survive two restarts in place, and do not join again', () => {
+test('[ROOM12] bots that `onCreate` adds survive two restarts in place, and do not join again', () => {
   const bots: Peer[][] = []
   const type: RoomType = {
     game, capacity: 4, emptyMs: Infinity,
@@ -61,7 +61,7 @@ test('[ROOM12] E8: bots that `onCreate` adds survive two restarts in place, and 
   expect(walkers(party).map(([owner]) => owner)).toEqual([FIRST_BOT, FIRST_BOT + 1])
 })
 
-test('[ROOM12] E8: more bots than before join; bots that the next process does not add leave after `resumeMs`', () => {
+test('[ROOM12] more bots than before join; bots that the next process does not add leave after `resumeMs`', () => {
   const type: RoomType = { game, capacity: 4, emptyMs: Infinity, resumeMs: 1000 }
   events.length = 0
   const first = new Party({ duel: type })

@@ -23,7 +23,7 @@ function plansOf(guest: Player): (readonly [owner: number, plan: number])[] {
   return [...guest.host.view.each(Soldier)].map(({ owner, plan }) => [owner, plan] as const)
 }
 
-test('[INT12] E9: two rooms of one type have different teams, and no team field reaches the other team', () => {
+test('[INT12] two rooms of one type have different teams, and no team field reaches the other team', () => {
   const allied = new Set<Match>()
   const party = new Party({
     match: {
@@ -59,7 +59,7 @@ test('[INT12] E9: two rooms of one type have different teams, and no team field 
   expect(party.faults).toEqual([])
 })
 
-test('[INT12] E9: viewpoint receives the room', () => {
+test('[INT12] viewpoint receives the room', () => {
   const watched = new Set<Match>()
   const party = new Party({
     match: {

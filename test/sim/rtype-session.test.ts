@@ -331,7 +331,7 @@ describe('the R-Type door', () => {
     expect([stage.server.peers.length, other.state]).toEqual([1, 'open'])
   })
 
-  test('[RTSES7] a client that comes back from another address takes its own seat again', () => {
+  test('[RTSES7] a client that connects again from another address takes its own seat again', () => {
     const stage = new Stage({ maxPlayers: 1 })
     stage.add(A, 7)
     stage.run(300)

@@ -63,7 +63,7 @@ describe('simulated network: addresses', () => {
     expect(hosts.size / addresses.size).toBeLessThan(0.4)
   })
 
-  test('[NET19] wrong nodes and times throw', () => {
+  test('[NET19] an address in use, an unknown node and a time in the past throw', () => {
     const net = new SimNet()
     const a = net.addNode('a')
     expect(() => net.addNode('a')).toThrow('a is taken')

@@ -88,7 +88,7 @@ describe('players that come and go', () => {
     expect(() => sim.own(5, Walker)).toThrow('player 5: there are 3')
   })
 
-  test('[SIM14] after an outage a player comes back into its seat by itself', () => {
+  test('[SIM14] after an outage a player resumes its seat automatically', () => {
     const sim = simulate(game, { seed: 8, clients: 2, link: LINK, server: { resumeMs: 30_000 } })
     const { host } = sim.players[0]!
     sim.weather({ loss: 1 }, 0)
@@ -138,7 +138,7 @@ describe('a server that ends and starts again', () => {
     expect(sim.difference()).toBeUndefined()
   })
 
-  test('[SIM15] without it they are in a new match', () => {
+  test('[SIM15] without keepRooms they are in a new match', () => {
     const sim = simulate(game, { seed: 11, clients: 2, link: LINK })
     sim.hold(0, { right: true })
     sim.run(1000)

@@ -35,7 +35,7 @@ function carts(strideTicks: number): Game<{ go: typeof bool }> {
 describe('a server that stalls', () => {
   for (const strideTicks of [1, 2, 3, 4, 6]) {
     test(
-      `[REPL9] E1: stalls of 20 to 200 ms leave every snapshot readable: every ${strideTicks} ticks`,
+      `[REPL9] stalls of 20 to 200 ms leave every snapshot readable: every ${strideTicks} ticks`,
       { timeout: 120_000 },
       () => {
         const sim = simulate(carts(strideTicks), {
@@ -176,7 +176,7 @@ function watchThrows(game: Game<{ throw: typeof bool }>, seed: number, latencyMs
 
 describe('a client that stalls', () => {
   test(
-    '[PRED5] E2: a predicted spawn has one spawn and one despawn event: random stalls of up to 60 ms',
+    '[PRED5] a predicted spawn has one spawn and one despawn event: random stalls of up to 60 ms',
     { timeout: 240_000 },
     () => {
       for (const latencyMs of [0, 1, 60]) {
@@ -196,7 +196,7 @@ describe('a client that stalls', () => {
     },
   )
 
-  test('[PRED5] E2: a spawn that ends before it is confirmed is not shown again', { timeout: 240_000 }, () => {
+  test('[PRED5] a spawn that ends before it is confirmed is not shown again', { timeout: 240_000 }, () => {
     for (const stallMs of [0, 60, 200]) {
       for (const latencyMs of form([5, 120], [5, 60, 120])) {
         for (const lives of form([2, 12], [2, 5, 12])) {
@@ -217,7 +217,7 @@ describe('a client that stalls', () => {
   })
 
   test(
-    '[PRED7] E2: a stalled client catches up tick by tick, and does not restart prediction',
+    '[PRED7] a stalled client catches up tick by tick, and does not restart prediction',
     { timeout: 120_000 },
     () => {
       for (const seed of [1, 2, 3]) {
@@ -230,7 +230,7 @@ describe('a client that stalls', () => {
   )
 
   test(
-    '[PRED5] E2: of many unconfirmed spawns each keeps its identity when the one before is confirmed',
+    '[PRED5] of many unconfirmed spawns each keeps its identity when the one before is confirmed',
     { timeout: 120_000 },
     () => {
       for (const stallMs of [0, 200]) {

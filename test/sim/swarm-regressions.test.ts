@@ -15,7 +15,7 @@ test.each(kept)('[SIM11] %s', async (_name, regression) => {
   expect(violation && describeViolation(violation)).toBeUndefined()
 })
 
-test('[SIM11] each says what it was about, and is small enough to be read', () => {
+test('[SIM11] each file says which failure it was, and is small enough to be read', () => {
   for (const [name, regression] of kept) {
     expect(regression.problem, name).not.toBe('')
     expect(JSON.stringify(regression).length, name).toBeLessThan(4096)

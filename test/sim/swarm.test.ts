@@ -48,7 +48,7 @@ describe('matches', () => {
   }
 
   test.each(SEEDS)(
-    '[SIM1, SIM10, G2, G3, G4, C6, C7] every client holds true rows only, and is current after the storm: seed %i',
+    '[SIM1, SIM10, G2, G3, G4, C6, C7] every client has correct rows only, and is up to date after the faults: seed %i',
     async (seed) => {
       const { violation } = await play(seed)
       expect(violation && describeViolation(violation)).toBeUndefined()
@@ -73,7 +73,7 @@ describe('matches', () => {
     [18, 4],
     [27, 5],
   ])(
-    '[SIM13, C8] E1: on clean links clients read every snapshot, however hosts stall: seed %i, one every %i ticks',
+    '[SIM13, C8] on clean links clients read every snapshot, however hosts stall: seed %i, one every %i ticks',
     async (seed, strideTicks) => {
       const scenario = drawScenario(seed, 'stalls')
       const features: readonly Feature[] = ['slowSnapshots', 'spawns', 'stalls', 'draws']
@@ -105,7 +105,7 @@ describe('worlds of endpoints', () => {
   let report: FullReport
 
   test(
-    '[SIM4, SIM5, I1, I2, I3, I4, I5, I6, I7, I8, I13, I14, I15, I16, I17, I18] all hold in thirty worlds',
+    '[SIM4, SIM5, I1, I2, I3, I4, I5, I6, I7, I8, I13, I14, I15, I16, I17, I18] all invariants hold in thirty worlds',
     async () => {
       report = await runSwarm({ start: 1, seeds: 30, only: 'transport' })
       expect(report.failures).toEqual([])
@@ -113,7 +113,7 @@ describe('worlds of endpoints', () => {
     },
   )
 
-  test('[SIM2] the weather was real: every fault was drawn, and did something', () => {
+  test('[SIM2] every fault was drawn in some world, and every outcome of a datagram was counted', () => {
     expect(idle(report.weathers, FAULT_NAMES)).toEqual([])
     const outcomes = Object.keys(report.faults).filter(
       (name) => !['overflowed', 'policed', 'tailDropped'].includes(name),

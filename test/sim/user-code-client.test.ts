@@ -112,7 +112,7 @@ describe('callbacks of a client', () => {
     { ...row, how: 'throws', fail: THROWS },
     { ...row, how: 'is rejected', fail: REJECTS },
   ])
-  test.each(rows)('[GUARD1, GUARD2] E7: $callback $how', async ({ callback, isFatal = false, make, fail }) => {
+  test.each(rows)('[GUARD1, GUARD2] $callback $how', async ({ callback, isFatal = false, make, fail }) => {
     const faults: CodeFault[] = []
     const { game: parts, options, wire } = make(fail)
     const game = makeGame(parts)
@@ -168,7 +168,7 @@ describe('callbacks of a client', () => {
     expect(faults[0]).toMatchObject({ callback, isFatal, count: 1 })
   })
 
-  test('[GUARD1] E7: `onClosed` throws, and the goodbye is still sent', () => {
+  test('[GUARD1] `onClosed` throws, and the goodbye is still sent', () => {
     const faults: CodeFault[] = []
     const game = makeGame()
     const party = new Party({ wild: { game, capacity: 4 } })

@@ -105,7 +105,7 @@ describe('callbacks of the server', () => {
     ...(isSyncOnly(row.callback) ? [] : [{ ...row, how: 'is rejected', fail: REJECTS }]),
   ])
   test.each(rows)(
-    '[GUARD1, GUARD2] E7: $callback $how',
+    '[GUARD1, GUARD2] $callback $how',
     async ({ callback, isFatal = false, isRefused = false, make, fail }) => {
       const faults: CodeFault[] = []
       const { game: parts, type, create } = make(fail)
@@ -191,7 +191,7 @@ function xOf(guest: Guest<Input>): number {
 }
 
 describe('async code where a result is needed at once', () => {
-  test('[GUARD2] E6: an async `step` is refused at the first tick, for its room only, with the fix', async () => {
+  test('[GUARD2] an async `step` is refused at the first tick, for its room only, with the fix', async () => {
     let steps = 0
     const game = makeGame({
       step: (async () => {
@@ -215,7 +215,7 @@ describe('async code where a result is needed at once', () => {
 })
 
 describe('where faults go', () => {
-  test('[GUARD3] E7: a host without `onError` throws at the end of the pump call; with one it never does', () => {
+  test('[GUARD3] a host without `onError` throws at the end of the pump call; with one it never does', () => {
     const game = makeGame()
     let hears = 0
     const listen = (room: Match): void => {
@@ -232,7 +232,7 @@ describe('where faults go', () => {
     expect(guest.closed).toBeUndefined()
   })
 
-  test('[GUARD3] E7: an error listener that throws has no effect, and every throw is counted by callback', () => {
+  test('[GUARD3] an error listener that throws has no effect, and every throw is counted by callback', () => {
     const guard = new UserCode(THROWS)
     expect(guard.run('onLeave', 1, () => 7)).toBe(7)
     for (let count = 0; count < 3; count++) expect(guard.run('onLeave', 1, THROWS)).toBeUndefined()
@@ -243,7 +243,7 @@ describe('where faults go', () => {
   test.each([
     { how: 'throws', fail: THROWS },
     { how: 'is rejected', fail: REJECTS },
-  ])('[GUARD1, GUARD2] E7: `admit` of a single match $how: the client is refused', ({ fail }) => {
+  ])('[GUARD1, GUARD2] `admit` of a single match $how: the client is refused', ({ fail }) => {
     const faults: CodeFault[] = []
     const onError = (fault: CodeFault): void => {
       faults.push(fault)
@@ -252,7 +252,7 @@ describe('where faults go', () => {
     expect(faults[0]).toMatchObject({ callback: 'admit', isFatal: false })
   })
 
-  test('[GUARD1] E7: a `step` that throws in a single match ends it for its players; the pump goes on', () => {
+  test('[GUARD1] a `step` that throws in a single match ends it for its players; the pump goes on', () => {
     const faults: CodeFault[] = []
     const reasons: unknown[] = []
     let isWild = false

@@ -13,7 +13,7 @@ const Rename = message({ name: text(8) }, 'Rename')
 const Renamed = message({ name: text(8) }, 'Renamed')
 const Ask = rpc({ question: text(4) }, { to: 'server', reply: { answer: text(4) }, name: 'Ask' })
 
-test('[SCHEMA31] E5: a name one byte too long is cut and counted; the match goes on for all', async () => {
+test('[SCHEMA31] a name one byte too long is cut and counted; the match goes on for all', async () => {
   const received: string[] = []
   const game = defineGame({
     tickRate: 30,
@@ -59,7 +59,7 @@ test('[SCHEMA31] E5: a name one byte too long is cut and counted; the match goes
   expect(sim.host.peers.length).toBe(2)
 })
 
-test('[SCHEMA31] E5: a world whose heap is full keeps the old value, and goes on', () => {
+test('[SCHEMA31] a world whose heap is full keeps the old value, and goes on', () => {
   const Note = entity({ a: text(9), b: text(9) }, { name: 'Note' })
   const world = new World([Note])
   const notes = Array.from({ length: VALUE_HEAP_ENTRIES_MAX / 2 }, (_, at) =>
