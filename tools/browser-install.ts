@@ -1,5 +1,5 @@
 /**
- * Installs a browser for the browser tests, and programs for the tests of NAT traversal, from Debian's packages.
+ * Installs a browser for the browser tests, and programs for the tests of the network, from Debian's packages.
  *
  * Only `npm test` calls this. It installs nothing where the programs exist, where the user is not root, or where there
  * is no apt-get; the tests then say what to do.
@@ -20,12 +20,17 @@ export function ensureBrowser(): void {
   console.log(path === undefined ? 'apt-get failed; its own message, if any, is above.' : `Installed ${path}.`)
 }
 
-/** Installs iptables, iproute2 and coturn's client for the tests of NAT traversal, where they are missing. */
+/**
+ * Installs iptables, iproute2 and coturn's client for the tests of NAT traversal, and redis-server for those of stores,
+ * where they are missing.
+ */
 export function ensureNetworkTools(): void {
-  const missing = [['iptables', 'iptables'], ['turnutils_stunclient', 'coturn'], ['ip', 'iproute2']] as const
+  const missing = [
+    ['iptables', 'iptables'], ['turnutils_stunclient', 'coturn'], ['ip', 'iproute2'], ['redis-server', 'redis-server'],
+  ] as const
   const packages = missing.filter(([command]) => spawnSync('which', [command]).status !== 0).map(([, name]) => name)
   if (packages.length === 0 || process.getuid?.() !== 0 || !hasAptGet()) return
-  console.log(`Installing Debian's ${packages.join(', ')} with apt-get, for the tests of NAT traversal.`)
+  console.log(`Installing Debian's ${packages.join(', ')} with apt-get, for the tests of the network.`)
   aptGet('update')
   aptGet('install', '--yes', '--no-install-recommends', ...packages)
 }

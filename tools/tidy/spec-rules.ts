@@ -3,8 +3,8 @@
  * requirements to those rules.
  *
  * A rule is a line of docs/spec/*.md that begins with its id in bold, `- **BITS3** …`, or a row of a table with its
- * id in the first cell. A test bears it by beginning its name with it: `test('[BITS3] …')`. A type test, which has no
- * name, has it in a comment: `// [SCHEMA7] …`.
+ * id in the first cell. A test bears it by beginning its name with it: `test('[BITS3] …')`, also in a contract that
+ * several test files run. A type test, which has no name, has it in a comment: `// [SCHEMA7] …`.
  */
 
 import { lineAt } from './source-file.ts'
@@ -39,7 +39,7 @@ export function rulesOf(repository: Repository): Map<string, Place[]> {
 export function bearersOf(repository: Repository): Map<string, Place[]> {
   const bearers = new Map<string, Place[]>()
   for (const { path, text } of repository.sources.values()) {
-    if (!/\.test(-d)?\.ts$/.test(path)) continue
+    if (!/\.(?:test|test-d|contract)\.ts$/.test(path)) continue
     for (const match of text.matchAll(path.endsWith('.test-d.ts') ? BEARING_COMMENT : BEARING_NAME)) {
       for (const [id] of match[1]!.matchAll(RULE_ID)) put(bearers, id, { path, line: lineAt(text, match.index) })
     }

@@ -19,7 +19,8 @@ const { status } = spawnSync(process.execPath, [compiler, '-b'], { cwd: PACKAGE,
 if (status !== 0) process.exit(status ?? 1)
 await build({
   absWorkingDir: PACKAGE,
-  entryPoints: { index: 'src/index.ts', cli: 'src/cli/index.ts' },
+  // Programs that are started by their path are beside the door.
+  entryPoints: { index: 'src/index.ts', cli: 'src/cli/index.ts', 'records-process': 'src/store/records-process.ts' },
   outdir: DIST,
   bundle: true,
   splitting: true,
