@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { LocalFeed, LockstepRunner, playedMatch, RANKED_ROOM, ReplayFeed } from 'tickwire/lockstep'
+import { LocalFeed, LockstepRunner, playedMatch, RANKED_ROOM, ReplayFeed, seedSharesOf } from 'tickwire/lockstep'
 import { Dice } from 'tickwire/testing'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
@@ -75,6 +75,10 @@ test('[LOCK40] four clients agree on a seed that no side knew before, at loss an
   expect(commits!.every(({ type }) => type === COMMIT)).toBe(true)
   const shares = reveals!.filter(({ type }) => type === REVEAL).map(({ data }) => Buffer.from(data.slice(2), 'hex'))
   expect(seedOf(shares)).toBe(seeds[0])
+  const shown = seedSharesOf(party.clients[0]!.client.feed.log)
+  expect([shown.length, shown[0]!.player]).toEqual([shares.length, 0])
+  expect(seedOf(shown.map(({ reveal }) => reveal))).toBe(seeds[0])
+  expect(shown.every(({ commit, reveal }) => commit.length === 32 && reveal.length === 48)).toBe(true)
   for (const { client: { runner }, hashes } of party.clients) {
     expect(runner!.tick).toBeGreaterThan(60)
     expect(hashes[60]).toBe(party.clients[0]!.hashes[60])

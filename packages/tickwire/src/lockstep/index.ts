@@ -31,6 +31,7 @@ export { readReplay } from '../core/lockstep/read-replay.ts'
 export type { ReplayDeck } from '../core/lockstep/replay-deck.ts'
 export { playedMatch, ReplayFeed, type PlayedMatch } from '../core/lockstep/replay-feed.ts'
 export type { Roster } from '../core/lockstep/roster.ts'
+export { seedSharesOf, type SharedSeed } from '../core/lockstep/seed-shares.ts'
 export type { FeedDiagnostics, FeedStatus, SubmitResult, TickFeed } from '../core/lockstep/tick-feed.ts'
 export type {
   HostedRelay, HostingOptions, PortSource, RelayWorker,
