@@ -18,9 +18,9 @@ import type { ClientLink, TransportName } from './client-link.ts'
 import { comeBack, retryFor, Search } from './comeback.ts'
 import { ConnectError } from './connect-error.ts'
 import type { PortSource } from './hosted-relay.ts'
-import { passOf } from './join-room.ts'
+import { passOf, seatName } from './join-room.ts'
 import type { LockstepDrive, LockstepMachine, LockstepOptions } from './lockstep-room.ts'
-import type { ServerSite } from './platform.ts'
+import type { SeatStore, ServerSite } from './platform.ts'
 
 const RETRY_MS_LOCAL = 10_000
 const MICROS = 1000
@@ -37,13 +37,21 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   readonly #options: LockstepOptions
   readonly #machine: LockstepMachine
   readonly #search = new Search()
+  /** Keeps the ticket for a page that is loaded again. Undefined: nothing does. */
+  readonly #seats: SeatStore | undefined
+  readonly #seatName: string
+  #settleSeat: (isLost: boolean) => void = () => {}
   #link: ClientLink | undefined
   #runner: LockstepRunner<O> | undefined
   /** Settles the attempt to connect. Undefined while there is none. */
   #settle: ((reason: CloseReason | undefined) => void) | undefined
 
-  private constructor(game: LockstepGame<O>, site: ServerSite, options: LockstepOptions, machine: LockstepMachine) {
+  private constructor(
+    game: LockstepGame<O>, site: ServerSite, options: LockstepOptions, machine: LockstepMachine, isKept: boolean,
+  ) {
     this.#site = site
+    this.#seats = isKept && options.keepSeat !== false ? machine.platform.seats : undefined
+    this.#seatName = seatName(site.place, options.join)
     this.#options = options
     this.#machine = machine
     this.#client = new LockstepClient(game, {
@@ -66,9 +74,11 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     game: LockstepGame<O>, where: string | PortSource, options: LockstepOptions, machine: LockstepMachine,
   ): Promise<LockstepLine<O>> {
     const site = machine.site(where)
-    const line = new LockstepLine(game, site, options, machine)
+    // The other end of a MessagePort ends with the page.
+    const line = new LockstepLine(game, site, options, machine, typeof where === 'string')
     const { retryMs = site.isLocal ? RETRY_MS_LOCAL : 0 } = options
-    await retryFor(retryMs, () => line.#connect(options.join), machine.platform)
+    const kept = line.#seats?.take(line.#seatName)
+    await retryFor(retryMs, () => line.#open(kept), machine.platform)
     return line
   }
 
@@ -96,8 +106,17 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     return this.#client.drain(now, { send: (to, bytes, length) => this.#send(link, to, bytes, length) })
   }
 
+  abandon(): boolean {
+    if (this.#seats === undefined || this.#client.seat === undefined) return false
+    this.#search.end()
+    if (this.#link !== undefined) this.#dropLink(this.#link)
+    return true
+  }
+
   leave(now: Millis): void {
     this.#search.end()
+    this.#settleSeat(false)
+    this.#settleSeat = () => {}
     this.#client.close(now)
     if (this.isAway) this.#end({ by: 'local', code: 'left' })
   }
@@ -131,11 +150,21 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
       this.#settle = undefined
       if (reason !== undefined) throw new ConnectError(site.place, reason, { ageMs: platform.ageMs() })
       link.settle()
+      this.#keepSeat()
     } catch (error) {
       this.#settle = undefined
       this.#dropLink(link)
       throw error
     }
+  }
+
+  /** The ticket is for the program that follows this one. The previous ticket is used up. */
+  #keepSeat(): void {
+    const { seat } = this.#client
+    if (this.#seats === undefined || seat === undefined) return
+    this.#settleSeat(false)
+    this.#seats.take(this.#seatName)
+    this.#settleSeat = this.#seats.keep(this.#seatName, seat.ticket)
   }
 
   #send(link: ClientLink, to: string, bytes: Uint8Array, length: number): void {
@@ -189,9 +218,13 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     }
   }
 
-  async #reopen(): Promise<'same' | 'new'> {
+  #reopen(): Promise<'same' | 'new'> {
+    return this.#open(this.#client.seat?.ticket)
+  }
+
+  /** Connects to the seat of a ticket, if there is one and the seat is still kept; otherwise to a new seat. */
+  async #open(ticket: Uint8Array | undefined): Promise<'same' | 'new'> {
     const { join: asked } = this.#options
-    const ticket = this.#client.seat?.ticket
     if (ticket !== undefined) {
       try {
         await this.#connect({ resume: ticket, ...(asked?.role && { role: asked.role }) })
@@ -211,6 +244,8 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
 
   #end(reason: CloseReason): void {
     this.#search.end()
+    this.#settleSeat(reason.by === 'network')
+    this.#settleSeat = () => {}
     if (this.#link !== undefined) this.#dropLink(this.#link)
     this.onEnd(reason)
   }

@@ -122,6 +122,11 @@ export interface LockstepDrive<O extends readonly AnyOrder[]> {
   drive(now: Millis): Millis
   /** Leaves the match. */
   leave(now: Millis): void
+  /**
+   * The program ends: drops the connection, so that the program that follows finds its seat. False: the place keeps no
+   * seat, and the room leaves.
+   */
+  abandon?(): boolean
   /** Something has arrived: call `drive` now. */
   onWork: () => void
   /** The connection is lost. */
@@ -173,7 +178,9 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     drive.onAway = () => this.#aways.call(0)
     drive.onBack = (seat) => this.#handleBack(seat)
     drive.onEnd = (reason) => this.#end(reason)
-    this.#cancelGone = platform.onGone(() => this.leave())
+    this.#cancelGone = platform.onGone(() => {
+      if (drive.abandon?.() !== true) this.leave()
+    })
     this.#wake()
   }
 
