@@ -1,4 +1,7 @@
-/** The page. `?play` joins at once, `?alone` plays without a server, `?demo=8` shows bots at a speed. */
+/**
+ * The page. `?play` joins at once, `?alone` plays without a server, `?demo=8` shows bots at a speed, `?graphics=full`
+ * and `?graphics=reduced` choose how much is drawn.
+ */
 
 import type { World } from 'tickwire'
 import { connect, withBanner } from 'tickwire/browser'
@@ -13,11 +16,18 @@ import { element, setText } from './page/dom.ts'
 import { Minimap } from './page/minimap.ts'
 import { Picture } from './page/picture.ts'
 import { ReplayBar } from './page/replay-bar.ts'
+import { Sabotage } from './page/sabotage.ts'
 import { Session, type Stage } from './page/session.ts'
 import { Sounds } from './page/sounds.ts'
 
-const game = skirmishGame({ hasLobby: true })
-const picture = new Picture(element<HTMLCanvasElement>('screen'))
+const sabotage = new Sabotage()
+const game = sabotage.plant(skirmishGame({ hasLobby: true }))
+const DEFAULT_NAME = 'Commander'
+/** In this tab a match is being played: a reloaded page goes on with it. */
+const PLAYING = 'skirmish-playing'
+const wish = new URLSearchParams(location.search)
+const graphics = wish.get('graphics')
+const picture = new Picture(element<HTMLCanvasElement>('screen'), graphics === null ? undefined : graphics !== 'full')
 const minimap = new Minimap(element<HTMLCanvasElement>('minimap'), picture.camera)
 const sounds = new Sounds()
 const nameField = element<HTMLInputElement>('name')
@@ -29,6 +39,7 @@ const stage: Stage = {
   onReplay: (room) => void watch(room.played()),
   onMenu(problem) {
     session = undefined
+    sessionStorage.removeItem(PLAYING)
     element('menu').hidden = false
     element('problem').hidden = problem === undefined
     setText(element('problem'), problem ?? '')
@@ -45,9 +56,15 @@ element('observe').addEventListener('click', () => void begin(relay(location.ori
 for (const closer of document.querySelectorAll<HTMLElement>('[data-close]'))
   closer.addEventListener('click', () => { element(closer.dataset['close']!).hidden = true })
 element('help').addEventListener('click', () => { element('keys').hidden = !element('keys').hidden })
+// Browsers allow no sound before the first click or key.
+for (const name of ['pointerdown', 'keydown']) addEventListener(name, () => sounds.unlock(), { once: true })
+element('mute').addEventListener('click', () => {
+  sounds.isMuted = !sounds.isMuted
+  setText(element('mute'), sounds.isMuted ? 'sound off' : 'sound on')
+})
 
-const wish = new URLSearchParams(location.search)
-if (wish.has('play')) void begin(relay(location.origin), { quick: 'skirmish' })
+const isGoingOn = wish.has('play') || sessionStorage.getItem(PLAYING) !== null
+if (isGoingOn) void begin(relay(location.origin), { quick: 'skirmish' })
 else if (wish.has('alone')) void begin(local({ seed: Number(wish.get('alone')) || 1 }))
 else void demo()
 
@@ -57,14 +74,15 @@ async function begin(
 ): Promise<void> {
   if (isBusy) return
   isBusy = true
-  sounds.unlock()
   const name = nameField.value.trim()
   if (name !== '') localStorage.setItem('skirmish-name', name)
   try {
-    const room = await enter(place, false, {
+    await enter(place, false, {
       ...(join !== undefined && { join: { ...join, ...(isWatching && { role: 'spectator' as const }) } }),
     })
-    if (!isWatching) introduce(room, name)
+    if (isWatching || join === undefined) sessionStorage.removeItem(PLAYING)
+    else sessionStorage.setItem(PLAYING, '1')
+    if (!isWatching) session?.introduce(name || DEFAULT_NAME)
   } catch (error) {
     stage.onMenu(error instanceof Error ? error.message : String(error))
   } finally {
@@ -72,33 +90,29 @@ async function begin(
   }
 }
 
-/** The order waits until the player is in the match. */
-function introduce(room: LockstepRoom<typeof ORDERS>, name: string): void {
-  const timer = setInterval(() => {
-    if (session?.room !== room || room.isOver) return clearInterval(timer)
-    if (session.hand.seat < 0) return
-    clearInterval(timer)
-    session.introduce(name)
-  }, 100)
-}
-
+/** Enters a match, and shows it. */
 async function enter(
   place: LockstepPlace, isReplay: boolean, options: LockstepOptions = {},
 ): Promise<LockstepRoom<typeof ORDERS>> {
   let noted: Session | undefined
   const chronicle = new Chronicle()
+  sabotage.tick = 0
   const wire = isReplay ? undefined : new WeatherWire()
   const joining = connect(game, place, {
     ...options,
     ...(wire && { wire }),
     onDesync: (report) => noted?.showDesync(report),
-    runner: { onTick: () => noted?.noteTick(noted.room.world), onJump: () => picture.memory.clear() },
+    runner: {
+      onTick: () => noted?.noteTick(noted.room.world),
+      onEvent: (event) => noted?.noteEvent(event),
+      onJump: () => picture.memory.clear(),
+    },
   })
   // The menu says why a match could not be joined, or is over.
   const room = await withBanner(joining, { isEndShown: false })
   demoEnd()
   session?.end()
-  session = new Session(room, stage, chronicle, isReplay, wire)
+  session = new Session({ room, stage, chronicle, isReplay, wire, sabotage })
   noted = session
   element('menu').hidden = true
   Object.assign(globalThis, { skirmish: session })

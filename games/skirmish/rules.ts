@@ -102,3 +102,7 @@ export const STORM_AT: number = 8 * 60 * TICK_RATE
 export const STORM_EVERY = 30
 /** What one blow takes: a headquarters endures four minutes of it. */
 export const STORM_DAMAGE = 10
+
+/** Pauses of one player in a match, and the longest one. The relay holds both. */
+export const PAUSES_MAX = 3
+export const PAUSE_MS_MAX = 60_000

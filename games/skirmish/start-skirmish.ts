@@ -1,12 +1,16 @@
 /** Serves skirmish from a command line: the page, and an order relay for every match. No code of the game runs here. */
 
+import type { RelayRoomType } from 'tickwire/lockstep'
 import { serveLockstep, type ServingLockstep } from 'tickwire/node'
 import { showHelp } from '../command-line.ts'
 import { HELP, readArguments, type SkirmishSettings } from './arguments.ts'
 import { skirmishGame } from './game.ts'
+import { PAUSE_MS_MAX, PAUSES_MAX, TICK_RATE } from './rules.ts'
 
 /** How long the seat of a lost connection is kept. */
 const RESUME_MS = 60_000
+/** Observers see the match so much later: an observer cannot tell a player what happens now. */
+const OBSERVER_DELAY_TICKS: number = 5 * TICK_RATE
 
 export async function startSkirmish(args: string[]): Promise<void> {
   const settings = readArguments(args)
@@ -23,10 +27,14 @@ export async function startSkirmish(args: string[]): Promise<void> {
 
 /** Serves matches. Throws ConfigError when it cannot. */
 export async function serveSkirmish(
-  { port, observers }: SkirmishSettings, folder: string = './public',
+  { port, observers, replays }: SkirmishSettings, folder: string = './public',
 ): Promise<ServingLockstep> {
   const game = skirmishGame({ hasLobby: true })
+  const room: RelayRoomType = {
+    game, spectators: observers, resumeMs: RESUME_MS, observerDelayTicks: OBSERVER_DELAY_TICKS, seed: 'agreed',
+    relay: { pausesMax: PAUSES_MAX, pauseMsMax: PAUSE_MS_MAX },
+  }
   return await serveLockstep(
-    { skirmish: { game, spectators: observers, resumeMs: RESUME_MS } }, { port, static: folder },
+    { skirmish: room }, { port, static: folder, ...(replays !== undefined && { replayFolder: replays }) },
   )
 }

@@ -22,7 +22,7 @@ interface Press { readonly button: number; readonly from: Spot; at: Spot; readon
 
 export class Controls {
   /** Keys that no command has: for the page. */
-  onKey: (key: string) => void = () => {}
+  onKey: (event: KeyboardEvent) => void = () => {}
   readonly #canvas: HTMLCanvasElement
   readonly #hand: Hand
   readonly #box: HTMLElement
@@ -169,14 +169,13 @@ export class Controls {
     }
     const command = hand.commands.find((each) => each.key === key.toUpperCase())
     if (command !== undefined && !event.ctrlKey && !event.metaKey) return hand.run(command)
-    if (key === 'Escape' && hand.aim !== undefined) hand.aim = undefined
-    else if (key === 'F1' || key === '.') {
-      event.preventDefault()
-      hand.nextIdleWorker()
-    } else if (key === ' ') {
-      event.preventDefault()
-      hand.showSelection()
-    } else this.onKey(key)
+    if (key === 'Escape') {
+      if (hand.aim !== undefined) hand.aim = undefined
+      else hand.selection.replace([])
+    } else if (key === '.') hand.nextIdleWorker()
+    else if (key === 'f' || key === 'F') hand.selectArmy()
+    else if (key === 'b' || key === 'B') hand.goHome()
+    else this.onKey(event)
   }
 }
 

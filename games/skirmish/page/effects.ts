@@ -4,10 +4,12 @@ import * as THREE from 'three'
 import { Flock } from './flock.ts'
 import type { Happening } from './memory.ts'
 import { SEAT_COLOURS } from './palette.ts'
+import { glowTexture } from './textures.ts'
 
 const TRACERS = 256
 const SPARKS = 640
 const MARKERS = 32
+const FLASHES = 128
 const SHOT_S = 0.14
 const SHELL_S = 0.7
 const MARKER_S = 0.6
@@ -16,16 +18,21 @@ const ARTILLERY = 4
 interface Tracer { x: number; y: number; toX: number; toY: number; age: number; colour: number; isShell: boolean }
 interface SparkBit { x: number; h: number; y: number; vx: number; vh: number; vy: number; age: number; life: number
   size: number; colour: number }
+interface Flash { x: number; y: number; age: number; life: number; size: number; colour: number }
 interface Marker { x: number; y: number; age: number; colour: number; size: number }
 
 export class Effects {
   readonly group: THREE.Group = new THREE.Group()
+  /** Whether flashes are left out, and most sparks. */
+  isReduced = false
   readonly #tracers: Tracer[] = []
   readonly #sparks: SparkBit[] = []
   readonly #markers: Marker[] = []
+  readonly #flashes: Flash[] = []
   readonly #lines: Flock
   readonly #bits: Flock
   readonly #rings: Flock
+  readonly #spots: Flock
   #dice = 1
 
   constructor() {
@@ -36,7 +43,12 @@ export class Effects {
     this.#lines = new Flock(line, glow, TRACERS)
     this.#bits = new Flock(new THREE.IcosahedronGeometry(0.5, 0), glow, SPARKS)
     this.#rings = new Flock(ring, glow, MARKERS)
-    this.group.add(this.#lines.mesh, this.#bits.mesh, this.#rings.mesh)
+    const spot = new THREE.PlaneGeometry(2, 2)
+    spot.rotateX(-Math.PI / 2)
+    this.#spots = new Flock(spot, new THREE.MeshBasicMaterial({ map: glowTexture(), transparent: true,
+      blending: THREE.AdditiveBlending, depthWrite: false, depthTest: false }), FLASHES)
+    this.#spots.mesh.renderOrder = 4
+    this.group.add(this.#spots.mesh, this.#lines.mesh, this.#bits.mesh, this.#rings.mesh)
   }
 
   show(happening: Happening): void {
@@ -44,9 +56,11 @@ export class Effects {
       const isShell = happening.weapon === ARTILLERY
       if (this.#tracers.length < TRACERS)
         this.#tracers.push({ ...happening, age: 0, colour: SEAT_COLOURS[happening.by]!, isShell })
+      this.#flash(happening.x, happening.y, isShell ? 1.6 : 0.8, SEAT_COLOURS[happening.by]!, 0.12)
     } else if (happening.kind === 'fall') {
-      this.burst(happening.x, happening.y, happening.size > 0 ? 40 : 12, SEAT_COLOURS[happening.seat]!,
-        happening.size > 0 ? 2.2 : 1)
+      const isBuilding = happening.size > 0
+      this.burst(happening.x, happening.y, isBuilding ? 40 : 12, SEAT_COLOURS[happening.seat]!, isBuilding ? 2.2 : 1)
+      this.#flash(happening.x, happening.y, isBuilding ? 9 : 3, 0xffa055, isBuilding ? 0.9 : 0.4)
     }
   }
 
@@ -55,7 +69,12 @@ export class Effects {
     if (this.#markers.length < MARKERS) this.#markers.push({ x, y, age: 0, colour, size })
   }
 
-  burst(x: number, y: number, count: number, colour: number, size: number): void {
+  #flash(x: number, y: number, size: number, colour: number, life: number): void {
+    if (this.#flashes.length < FLASHES && !this.isReduced) this.#flashes.push({ x, y, age: 0, life, size, colour })
+  }
+
+  burst(x: number, y: number, most: number, colour: number, size: number): void {
+    const count = this.isReduced ? Math.ceil(most / 4) : most
     for (let each = 0; each < count && this.#sparks.length < SPARKS; each++) {
       const [turn, speed] = [this.#roll() * 6.283, (0.6 + this.#roll() * 2.4) * size]
       this.#sparks.push({
@@ -70,6 +89,7 @@ export class Effects {
   draw(seconds: number): void {
     this.#drawTracers(seconds)
     this.#drawSparks(seconds)
+    this.#drawFlashes(seconds)
     this.#rings.clear()
     keep(this.#markers, (marker) => {
       marker.age += seconds
@@ -81,6 +101,18 @@ export class Effects {
     this.#rings.commit()
   }
 
+  #drawFlashes(seconds: number): void {
+    this.#spots.clear()
+    keep(this.#flashes, (flash) => {
+      flash.age += seconds
+      const left = 1 - flash.age / flash.life
+      if (left <= 0) return false
+      this.#spots.add(flash.x, 0.4, flash.y, 0, faded(flash.colour, left), flash.size * (1.2 - 0.4 * left))
+      return true
+    })
+    this.#spots.commit()
+  }
+
   #drawTracers(seconds: number): void {
     this.#lines.clear()
     keep(this.#tracers, (tracer) => {
@@ -89,6 +121,7 @@ export class Effects {
       const [dx, dy] = [tracer.toX - tracer.x, tracer.toY - tracer.y]
       if (share >= 1) {
         this.burst(tracer.toX, tracer.toY, tracer.isShell ? 10 : 2, tracer.colour, tracer.isShell ? 1.1 : 0.5)
+        if (tracer.isShell) this.#flash(tracer.toX, tracer.toY, 2.4, 0xffa055, 0.35)
         return false
       }
       const [x, y] = [tracer.x + dx * share, tracer.y + dy * share]

@@ -4,12 +4,12 @@ import type { ObjectId, World } from 'tickwire'
 import type { LockstepRoom } from 'tickwire/lockstep'
 import { Building, Crystal, Seat, Unit } from '../definitions.ts'
 import { battlefieldOf } from '../battlefield.ts'
-import { isFree } from '../economy.ts'
+import { isFree, queueLength } from '../economy.ts'
 import { CELLS, cellAt, columnOf, rowOf, SIZE } from '../map.ts'
 import {
   Advance, Attack, Build, Cancel, Gather, Group, Hold, Move, ORDERS, Rally, Stop, Train,
 } from '../orders.ts'
-import { BUILDINGS } from '../rules.ts'
+import { BUILDINGS, HEADQUARTERS } from '../rules.ts'
 import { commandsFor, type Aim, type Command } from './commands.ts'
 import type { MapCamera, Spot } from './camera.ts'
 import type { Picture } from './picture.ts'
@@ -21,15 +21,19 @@ const RED = 0xff5a4f
 const GOLD = 0xfff2a8
 /** Cells around a crystal in which a click means it. */
 const CRYSTAL_REACH = 1
+/** Units in the queue of a building. */
+const QUEUE_MAX = 5
 
 export class Hand {
   readonly selection: Selection
-  aim: Aim
+  /** Something could not be done: why. */
+  onRefused: (reason: string) => void = () => {}
   /** The cell under the pointer. */
   pointed: Spot = { x: 0, y: 0 }
   readonly #room: LockstepRoom<typeof ORDERS>
   readonly #picture: Picture
   readonly #sounds: Sounds
+  #aim: Aim
 
   constructor(room: LockstepRoom<typeof ORDERS>, picture: Picture, sounds: Sounds) {
     this.#room = room
@@ -40,6 +44,16 @@ export class Hand {
 
   get world(): World {
     return this.#room.world
+  }
+
+  /** What the next click does. */
+  get aim(): Aim {
+    return this.#aim
+  }
+
+  set aim(aim: Aim) {
+    this.#aim = aim
+    this.selection.version++
   }
 
   /** The own seat; -1: none. */
@@ -70,9 +84,8 @@ export class Hand {
     const isOwn = world.get(Unit, id)?.seat === seat || world.get(Building, id)?.seat === seat
     if (id !== 0) this.#sounds.play('select')
     if (isAlike && isOwn) selection.replace(selection.alike(world, seat, id))
-    else if (isMore && id !== 0) {
-      if (!selection.ids.delete(id)) selection.ids.add(id)
-    } else if (!isMore) selection.replace(id === 0 ? [] : [id])
+    else if (isMore && id !== 0) selection.toggle(id)
+    else if (!isMore) selection.replace(id === 0 ? [] : [id])
   }
 
   selectBox(from: Spot, to: Spot, isMore: boolean): void {
@@ -120,9 +133,13 @@ export class Hand {
 
   /** A click while a command waits for its place. True: the click was used. */
   useAim(pixel: Spot, isQueued: boolean): boolean {
+    return this.useAimAt(this.#picture.camera.spotAt(pixel.x, pixel.y), isQueued)
+  }
+
+  /** The same at a place of the map. */
+  useAimAt(spot: Spot, isQueued: boolean): boolean {
     const { aim, world, seat, selection } = this
     if (aim === undefined) return false
-    const spot = this.#picture.camera.spotAt(pixel.x, pixel.y)
     this.pointed = spot
     const units = selection.units(world, seat)
     if (aim.kind === 'advance') {
@@ -135,7 +152,7 @@ export class Hand {
     const { plan } = this
     const [unit] = selection.workers(world, seat)
     if (plan === undefined || unit === undefined) this.aim = undefined
-    else if (!plan.isFree) this.#sounds.play('refuse')
+    else if (!plan.isFree) this.#refuse('Something is in the way here.')
     else {
       this.#give('build', spot, GOLD, this.#room.order(Build, { unit, kind: plan.kind, at: plan.cell }))
       if (!isQueued) this.aim = undefined
@@ -144,15 +161,19 @@ export class Hand {
   }
 
   /** Does what a button says. */
-  run({ act }: Command): void {
+  run({ act, cost = 0 }: Command): void {
     const { world, seat, selection } = this
     const units = selection.units(world, seat)
+    const crystals = [...world.each(Seat)][seat]?.crystals ?? 0
+    if (cost > crystals) return this.#refuse(`This needs ${cost} crystals. You have ${crystals}.`)
     if (act.kind === 'aim') this.aim = act.aim
     else if (act.kind === 'stop') this.#sound('move', this.#room.order(Stop, { units }))
     else if (act.kind === 'hold') this.#sound('move', this.#room.order(Hold, { units }))
     else {
       const [building] = selection.buildings(world, seat).toSorted((a, b) => this.#queue(a) - this.#queue(b))
       if (building === undefined) return
+      if (act.kind === 'train' && queueLength(world.get(Building, building)!) >= QUEUE_MAX)
+        return this.#refuse('Five units are in the queue already.')
       if (act.kind === 'train') this.#sound('build', this.#room.order(Train, { building, kind: act.unit }))
       else this.#sound('move', this.#room.order(Cancel, { building }))
     }
@@ -182,10 +203,30 @@ export class Hand {
   }
 
   nextIdleWorker(): void {
-    const id = this.selection.idleWorker(this.world, this.seat)
-    if (id === 0) return
+    const idle = this.selection.idleWorkers(this.world, this.seat)
+    const id = idle.find((each) => !this.selection.ids.has(each)) ?? idle[0]
+    if (id === undefined) return this.#refuse('All workers work.')
     this.selection.replace([id])
+    this.#sounds.play('select')
     this.showSelection()
+  }
+
+  /** Selects all own units that fight. */
+  selectArmy(): void {
+    const fighters = this.selection.fighters(this.world, this.seat)
+    if (fighters.length === 0) return this.#refuse('You have no army yet.')
+    this.selection.replace(fighters)
+    this.#sounds.play('select')
+  }
+
+  /** Selects the first headquarters, and looks there. */
+  goHome(): void {
+    for (const building of this.world.each(Building)) {
+      if (building.seat !== this.seat || building.kind !== HEADQUARTERS) continue
+      this.selection.replace([building.id])
+      this.#sounds.play('select')
+      return this.showSelection()
+    }
   }
 
   get camera(): MapCamera {
@@ -224,13 +265,19 @@ export class Hand {
     }
   }
 
+  #refuse(reason: string): void {
+    this.#sounds.play('refuse')
+    this.onRefused(reason)
+  }
+
   #give(name: SoundName, { x, y }: Spot, colour: number, result: string): void {
     if (result === 'sent') this.#picture.effects.mark(x, y, colour)
     this.#sound(name, result)
   }
 
   #sound(name: SoundName, result: string): void {
-    this.#sounds.play(result === 'sent' ? name : 'refuse')
+    if (result === 'sent') this.#sounds.play(name)
+    else this.#refuse(result === 'full' ? 'Too many orders at once.' : 'This order is not allowed now.')
   }
 }
 

@@ -10,17 +10,27 @@ import { cssColour, SEAT_NAMES } from './palette.ts'
 
 /** Ticks for which a line of chat is shown. */
 const SHOWN_TICKS = 10 * TICK_RATE
+/** For so long a short message is shown. */
+const SAID_MS = 3500
 
 export class Hud {
   readonly #hand: Hand
   #commands = ''
   #card = ''
   #lines = ''
+  #saidTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(hand: Hand) {
     this.#hand = hand
     element('commands').replaceChildren()
     element('card').replaceChildren()
+  }
+
+  /** A short message: why something could not be done, or what happens elsewhere. */
+  say(message: string): void {
+    setText(element('toast'), message)
+    clearTimeout(this.#saidTimer)
+    this.#saidTimer = setTimeout(() => setText(element('toast'), ''), SAID_MS)
   }
 
   update(world: World): void {
@@ -37,6 +47,11 @@ export class Hud {
     setText(element('army'), `${count} / ${UNITS_PER_SEAT}`)
     const played = match === undefined || match.beganAt === 0 ? 0 : world.tick - match.beganAt
     setText(element('clock'), `${clock(played / TICK_RATE)}${played >= STORM_AT ? ' storm' : ''}`)
+    element('clock').classList.toggle('is-storm', played >= STORM_AT)
+    element('quick').hidden = own === undefined || played === 0
+    const idle = hand.selection.idleWorkers(world, seat).length
+    setText(element('idle-count'), String(idle))
+    element('idle').classList.toggle('is-costly', idle === 0)
     element('screen').classList.toggle('is-aiming', hand.aim !== undefined)
     this.#showCommands(own?.crystals ?? 0)
     this.#showCard(world, seat)

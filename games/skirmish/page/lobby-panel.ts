@@ -1,7 +1,10 @@
-/** The lobby: seats, teams, bots, ready. Everything it shows is in the world, and everything it does is an order. */
+/**
+ * The lobby: seats, teams, bots, speed, seed, ready. All that it shows is in the world or in the ticks, and all that it
+ * does is an order or a request to the relay.
+ */
 
 import type { World } from 'tickwire'
-import type { LockstepRoom } from 'tickwire/lockstep'
+import { seedSharesOf, type LockstepRoom } from 'tickwire/lockstep'
 import { Match, Seat } from '../definitions.ts'
 import { COUNTDOWN, Ready, SetUp, Sit } from '../lobby.ts'
 import type { ORDERS } from '../orders.ts'
@@ -10,11 +13,14 @@ import { button, element, make, setText } from './dom.ts'
 import { cssColour, SEAT_NAMES } from './palette.ts'
 
 const LEVELS = ['empty', 'easy', 'normal', 'hard']
+/** Speeds of a match, in percent. */
+const SPEEDS = [50, 75, 100, 125, 150, 200]
 
 export class LobbyPanel {
   readonly #room: LockstepRoom<typeof ORDERS>
   readonly #stop = new AbortController()
   #shown = ''
+  #seed = ''
 
   constructor(room: LockstepRoom<typeof ORDERS>) {
     this.#room = room
@@ -24,6 +30,13 @@ export class LobbyPanel {
       if (own !== undefined) room.order(Ready, { isReady: !own.isReady })
     }, { signal })
     element('lobby-leave').addEventListener('click', () => room.leave(), { signal })
+    const speed = element<HTMLSelectElement>('speed')
+    speed.replaceChildren(...SPEEDS.map((percent) => {
+      const option = make('option', `${percent} %`)
+      option.value = String(percent)
+      return option
+    }))
+    speed.addEventListener('change', () => room.setSpeed(Number(speed.value) / 100), { signal })
   }
 
   stop(): void {
@@ -31,27 +44,48 @@ export class LobbyPanel {
     element('lobby').hidden = true
   }
 
-  update(world: World): void {
+  /** `isLoaded`: this page has drawn the map. A page that has not cannot be ready: the others wait. */
+  update(world: World, isLoaded: boolean): void {
     const [match] = [...world.each(Match)]
     const isLobby = match !== undefined && match.beganAt === 0
     element('lobby').hidden = !isLobby
     if (!isLobby) return
     const seats = [...world.each(Seat)]
     const own = seats.find(({ player }) => player === this.#room.player && player !== 0)
-    const readyButton = element('ready')
+    const readyButton = element<HTMLButtonElement>('ready')
     readyButton.hidden = own === undefined
+    readyButton.disabled = !isLoaded
     readyButton.classList.toggle('is-ready', own?.isReady === true)
     setText(readyButton, own?.isReady === true ? 'Not ready' : 'Ready')
     const left = match.readyAt === 0 ? 0 : Math.ceil((match.readyAt + COUNTDOWN - world.tick) / TICK_RATE)
     const waiting = seats.filter(({ player, isReady }) => player !== 0 && !isReady).length
-    setText(element('lobby-note'), left > 0 ? `The match begins in ${left}` : `Waiting for ${waiting} to be ready.`)
-    const map = world.seed.toString(16)
-    setText(element('lobby-map'), `Map ${map}: the seed of this match, from which all chance comes.`)
+    setText(element('lobby-note'), left > 0 ? `The match begins in ${left}` : own?.isReady === true
+      ? `Waiting for ${waiting} ${waiting === 1 ? 'player' : 'players'}.`
+      : 'Bots take the seats of others. Press Ready to begin; friends join at this address.')
+    const speed = element<HTMLSelectElement>('speed')
+    speed.disabled = own === undefined
+    const percent = String(this.#room.runner.roster.speedPercent)
+    if (document.activeElement !== speed && speed.value !== percent) speed.value = percent
+    this.#showSeed(world)
     const key = JSON.stringify([own?.number, seats.map(({ player, name, team, level, isReady }) =>
       [player, name, team, level, isReady])])
     if (key === this.#shown) return
     this.#shown = key
     element('seats').replaceChildren(...seats.map((seat) => this.#row(seat, own?.number ?? -1)))
+  }
+
+  /** The seed, and the shares that it was made of. */
+  #showSeed(world: World): void {
+    const shares = seedSharesOf(this.#room.runner.feed.log)
+    const map = world.seed.toString(16)
+    const made = shares.length === 0 ? 'drawn by this page' : `agreed by ${shares.length}`
+    setText(element('lobby-map'), `Map and seed ${map}, ${made}`)
+    const key = JSON.stringify([map, shares.length])
+    if (key === this.#seed) return
+    this.#seed = key
+    element('shares').hidden = shares.length === 0
+    element('share-rows').replaceChildren(...shares.map(({ player, commit, reveal }) => make('tr', '',
+      make('td', player === 0 ? 'relay' : `player ${player}`), make('td', short(commit)), make('td', short(reveal)))))
   }
 
   #row(seat: { number: number; player: number; name: string; team: number; level: number; isReady: boolean },
@@ -67,7 +101,8 @@ export class LobbyPanel {
     levels.disabled = own < 0 || player !== 0
     teams.setAttribute('aria-label', `team of ${SEAT_NAMES[number]!}`)
     levels.setAttribute('aria-label', `bot of ${SEAT_NAMES[number]!}`)
-    const shown = player === 0 ? (level === 0 ? '-' : 'bot') : `${name || `player ${player}`}${isReady ? ' ✓' : ''}`
+    const present = name === '' ? 'loading' : `${name}${isReady ? ' ✓' : ''}`
+    const shown = player === 0 ? (level === 0 ? '-' : 'bot') : present
     const row = make('tr', '', make('td', '', dot, document.createTextNode(SEAT_NAMES[number]!)), make('td', shown),
       make('td', '', teams), make('td', '', player === 0 ? levels : document.createTextNode('')),
       make('td', '', ...(player === 0 && own >= 0
@@ -75,6 +110,11 @@ export class LobbyPanel {
     row.classList.toggle('own', number === own)
     return row
   }
+}
+
+/** The first bytes, as hexadecimal digits. */
+function short(bytes: Uint8Array): string {
+  return `${[...bytes.subarray(0, 6)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}…`
 }
 
 function choice(names: readonly string[], chosen: number, onChange: (value: number) => void): HTMLSelectElement {

@@ -12,8 +12,9 @@ const OBJECTS = 65_536
 
 /** Something that happened in a tick. */
 export type Happening =
-  | { readonly kind: 'shot'; readonly by: number; readonly weapon: number; readonly x: number; readonly y: number
-    readonly toX: number; readonly toY: number }
+  /** `by`: the seat that shoots; `at`: the seat that is shot at. */
+  | { readonly kind: 'shot'; readonly by: number; readonly at: number; readonly weapon: number; readonly x: number
+    readonly y: number; readonly toX: number; readonly toY: number }
   | { readonly kind: 'fall'; readonly seat: number; readonly size: number; readonly x: number; readonly y: number }
   | { readonly kind: 'ready'; readonly seat: number; readonly x: number; readonly y: number }
 
@@ -93,6 +94,6 @@ export class Memory {
     if (world.get(Unit, target) === null && world.get(Building, target) === null && this.#ids[to] !== target) return
     const [toX, toY] = [this.x[to]!, this.y[to]!]
     this.heading[at] = Math.atan2(toX - x, toY - y)
-    onHappening({ kind: 'shot', by, weapon, x, y, toX, toY })
+    onHappening({ kind: 'shot', by, at: this.#seat[to]!, weapon, x, y, toX, toY })
   }
 }

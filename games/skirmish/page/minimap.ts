@@ -10,12 +10,15 @@ import { SEAT_COLOURS } from './palette.ts'
 
 export class Minimap {
   onOrder: (spot: Spot) => void = () => {}
+  /** A click. True: a command that waited for its place used it, and the camera stays. */
+  onAim: (spot: Spot) => boolean = () => false
   readonly #pen: CanvasRenderingContext2D
   readonly #image: ImageData
   readonly #pixels: Uint32Array
   #ground: Uint32Array = new Uint32Array(CELLS)
   #seed = -1
-  readonly #alarms: { readonly x: number; readonly y: number; until: number }[] = []
+  readonly #alarms: { readonly x: number; readonly y: number; until: number
+    readonly colour: string }[] = []
 
   constructor(canvas: HTMLCanvasElement, camera: MapCamera) {
     canvas.width = SIZE
@@ -23,24 +26,30 @@ export class Minimap {
     this.#pen = canvas.getContext('2d')!
     this.#image = this.#pen.createImageData(SIZE, SIZE)
     this.#pixels = new Uint32Array(this.#image.data.buffer)
+    let isDragging = false
     const spotOf = (event: PointerEvent): Spot => {
       const { left, top, width, height } = canvas.getBoundingClientRect()
       return { x: ((event.clientX - left) / width) * SIZE, y: ((event.clientY - top) / height) * SIZE }
     }
     canvas.addEventListener('pointerdown', (event) => {
       event.preventDefault()
-      if (event.button === 2) this.onOrder(spotOf(event))
-      else camera.lookAt(spotOf(event))
+      const spot = spotOf(event)
+      isDragging = false
+      if (event.button === 2) this.onOrder(spot)
+      else if (!this.onAim(spot)) {
+        isDragging = true
+        camera.lookAt(spot)
+      }
     })
     canvas.addEventListener('pointermove', (event) => {
-      if ((event.buttons & 1) === 1) camera.lookAt(spotOf(event))
+      if (isDragging && (event.buttons & 1) === 1) camera.lookAt(spotOf(event))
     })
     canvas.addEventListener('contextmenu', (event) => event.preventDefault())
   }
 
-  /** Something of the player is under attack here. */
-  alarm(x: number, y: number, now: number): void {
-    if (this.#alarms.length < 6) this.#alarms.push({ x, y, until: now + 2500 })
+  /** Something happens here: rings for a moment. Default: red, the player is under attack. */
+  alarm(x: number, y: number, now: number, colour: string = '#ff5544'): void {
+    if (this.#alarms.length < 6) this.#alarms.push({ x, y, until: now + 2500, colour })
   }
 
   draw(world: World, fog: Fog, camera: MapCamera, seat: number, now: number): void {
@@ -75,7 +84,7 @@ export class Minimap {
       const alarm = this.#alarms[each]!
       if (alarm.until < now) this.#alarms.splice(each, 1)
       const wave = ((alarm.until - now) / 400) % 1
-      pen.strokeStyle = '#ff5544'
+      pen.strokeStyle = alarm.colour
       pen.beginPath()
       pen.arc(alarm.x, alarm.y, 3 + 9 * Math.max(0, wave), 0, 7)
       pen.stroke()

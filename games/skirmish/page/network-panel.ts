@@ -2,15 +2,22 @@
 
 import type { LineWeather, WeatherWire } from 'tickwire/devtools'
 import type { DesyncReport, LockstepRoom } from 'tickwire/lockstep'
-import { Seat, Unit } from '../definitions.ts'
+import { Seat } from '../definitions.ts'
 import { ORDERS } from '../orders.ts'
 import { button, element, make, setText } from './dom.ts'
+import { drawBars, drawLatencies, drawOrders, type OwnOrder } from './network-graphs.ts'
 import { SEAT_NAMES } from './palette.ts'
+import type { PeerReports } from './peer-reports.ts'
+import type { Sabotage } from './sabotage.ts'
 
 const CUT_MS = 10_000
 /** Ticks on the timing bar, and own orders on the time line. */
 const BARS = 90
 const ORDERS_SHOWN = 8
+/** Ticks from the click on the button to the wrong line. */
+const WRONG_AFTER = 15
+/** For so long a red light shows that worlds differed. */
+const ALARM_MS = 4000
 
 const WEATHERS: readonly (readonly [name: string, weather: Partial<LineWeather>])[] = [
   ['clear', {}],
@@ -19,31 +26,46 @@ const WEATHERS: readonly (readonly [name: string, weather: Partial<LineWeather>]
   ['other continent', { latencyMs: 100, jitterMs: 15, loss: 0.02 }],
 ]
 
-interface OwnOrder { readonly name: string; readonly at: number; executedAt: number | undefined; state: string }
+/** What the panel needs of the match. */
+export interface NetworkParts {
+  readonly room: LockstepRoom<typeof ORDERS>
+  readonly reports: PeerReports
+  /** Undefined: there is no line to break, as in a replay. */
+  readonly wire: WeatherWire | undefined
+  readonly sabotage: Sabotage
+}
 
 export class NetworkPanel {
   readonly #room: LockstepRoom<typeof ORDERS>
+  readonly #reports: PeerReports
+  readonly #wire: WeatherWire | undefined
+  readonly #sabotage: Sabotage
   readonly #panel = element('network')
-  readonly #bars = make('canvas')
+  readonly #bars = graph('time between ticks: the line is the length of a tick', 60)
+  readonly #orders = graph('own orders, from click to execution: the line is the deadline of the relay', 108)
+  readonly #latencies = graph('round trips of all players', 70)
   readonly #numbers = make('p')
-  readonly #orders = make('table')
-  readonly #peers = make('p')
+  readonly #health = make('ul')
   readonly #desync = make('pre')
+  readonly #weathers: HTMLButtonElement[] = []
+  readonly #note = make('p')
   readonly #stop = new AbortController()
   /** Milliseconds between the steps of the last ticks. */
   readonly #gaps: number[] = []
   readonly #own: OwnOrder[] = []
   #lastTickAt = 0
+  #alarmUntil = 0
 
-  constructor(room: LockstepRoom<typeof ORDERS>, wire: WeatherWire | undefined) {
+  constructor({ room, reports, wire, sabotage }: NetworkParts) {
     this.#room = room
-    this.#bars.width = 2 * BARS
-    this.#bars.height = 60
-    this.#bars.title = 'time between ticks: 33 ms is the line'
-    this.#panel.replaceChildren(make('h2', 'Network'), this.#bars, this.#numbers, this.#peers, this.#orders,
-      this.#desync)
+    this.#reports = reports
+    this.#wire = wire
+    this.#sabotage = sabotage
+    this.#health.className = 'health'
+    this.#panel.replaceChildren(make('h2', 'Network'), this.#numbers, make('h3', 'ticks'), this.#bars,
+      make('h3', 'your orders'), this.#orders, make('h3', 'players'), this.#latencies, this.#health, this.#desync)
     this.#desync.hidden = true
-    if (wire !== undefined) this.#panel.append(this.#buttons(wire))
+    if (wire !== undefined) this.#panel.append(this.#buttons(wire), this.#note)
     element('net').addEventListener('click', () => { this.#panel.hidden = !this.#panel.hidden },
       { signal: this.#stop.signal })
     for (const kind of ORDERS) this.#follow(kind)
@@ -53,10 +75,12 @@ export class NetworkPanel {
   showDesync({ tick, verdict, diverged, tookMs }: DesyncReport): void {
     const lines = diverged.map(({ player, outcome, finding }) => {
       const { text = 'not found', healMs } = (finding ?? {}) as { text?: string; healMs?: number }
-      return `player ${player}: ${outcome}${healMs === undefined ? '' : ` in ${Math.round(healMs)} ms`}\n${text}`
+      const healed = healMs === undefined ? '' : ` in ${Math.round(healMs)} ms`
+      return `${this.#nameOf(player)}: ${outcome}${healed}\n${text}`
     })
     this.#desync.hidden = false
     this.#panel.hidden = false
+    this.#alarmUntil = performance.now() + ALARM_MS
     const head = `Desync in tick ${tick}, judged by ${verdict}, ${Math.round(tookMs)} ms`
     setText(this.#desync, [head, ...lines].join('\n'))
   }
@@ -73,28 +97,66 @@ export class NetworkPanel {
     if (this.#gaps.length > BARS) this.#gaps.shift()
   }
 
-  update(): void {
-    const { rttMs, holdMs, newest, taken, waitingOrders, timing } = this.#room.diagnostics()
+  update(now: number): void {
+    const { rttMs, holdMs, newest, taken, waitingOrders } = this.#room.diagnostics()
     const { roster } = this.#room.runner
     const net = element('net')
-    setText(net, this.#room.isAway ? 'no connection' : rttMs === 0 ? 'in this page' : `${Math.round(rttMs)} ms`)
-    net.classList.toggle('is-bad', this.#room.isAway || rttMs > 150)
+    const isLocal = this.#room.transport === 'none' && !this.#room.isAway
+    setText(net, this.#room.isAway ? 'no connection' : isLocal ? 'in this page' : `${Math.round(rttMs)} ms`)
+    const isAlarm = now < this.#alarmUntil
+    net.classList.toggle('is-bad', this.#room.isAway || rttMs > 250 || isAlarm)
+    this.#panel.classList.toggle('is-alarm', isAlarm)
     if (this.#panel.hidden) return
-    setText(this.#numbers, `round trip ${rttMs.toFixed(0)} ms, ticks held ${holdMs.toFixed(0)} ms, deadline `
-      + `${roster.deadlineMs.toFixed(0)} ms, ${newest - taken} ticks waiting, ${waitingOrders} orders under way`
-      + `${timing === undefined ? '' : `, ${timing.lateCount} late`}`)
-    const [low = 0, high = 0] = this.#room.runner.hash.value
+    const { lateCount } = this.#reports
+    setText(this.#numbers, isLocal ? 'The match runs in this page: an order is in the very next tick.'
+      : `round trip ${rttMs.toFixed(0)} ms by ${this.#room.transport}, ticks held ${holdMs.toFixed(0)} ms, `
+        + `${newest - taken} waiting, ${waitingOrders} orders under way, ${lateCount} late so far`)
+    this.#showHealth(now)
+    drawBars(this.#bars, this.#gaps, 1000 / this.#room.runner.game.tickRate / (roster.speedPercent / 100))
+    drawOrders(this.#orders, this.#own, roster.deadlineMs, rttMs)
+    drawLatencies(this.#latencies, [...this.#room.world.each(Seat)].filter(({ player }) => player !== 0)
+      .map(({ number, player }) => ({ seat: number, rtts: this.#reports.players.get(player)?.rtts ?? [] })))
+    const { weather, isCut } = this.#wire ?? {}
+    this.#weathers.forEach((made, at) => {
+      const [, set] = WEATHERS[at]!
+      made.setAttribute('aria-pressed', String(weather?.latencyMs === (set.latencyMs ?? 0)
+        && weather?.loss === (set.loss ?? 0)))
+    })
+    const others = this.#room.players.length - 1
+    setText(this.#note, isCut === true ? 'Your line is cut. The match goes on without you, and you will catch up.'
+      : others > 0 ? ''
+        : 'You are the only machine in this match. Open the page in a second tab: it finds a corrupted number.')
+  }
+
+  #showHealth(now: number): void {
+    const { roster } = this.#room.runner
     const seats = [...this.#room.world.each(Seat)].filter(({ player }) => player !== 0)
-    setText(this.#peers, `tick ${this.#room.tick}, state ${hex(high)}${hex(low)}; `
-      + seats.map(({ number, name, player }) =>
-        `${name || SEAT_NAMES[number]!} ${roster.isAway(player) ? 'away' : 'in sync'}`).join(', '))
-    this.#drawBars()
-    this.#orders.replaceChildren(...this.#own.map(({ name, at, executedAt, state }) => make('tr', '', make('td', name),
-      make('td', executedAt === undefined ? state : `${state} after ${Math.round(executedAt - at)} ms`))))
+    const lines = seats.map(({ number, name, player }) => {
+      const known = this.#reports.players.get(player)
+      const isOwn = player === this.#room.player
+      const state = roster.isAway(player) ? 'away' : isOwn ? 'this page'
+        : this.#reports.isSilent(player, now) ? 'silent' : known?.isEqual === true ? 'in sync' : 'differs'
+      const late = known === undefined || known.lateCount === 0 ? '' : `, ${known.lateCount} late`
+      return `${name || SEAT_NAMES[number]!}: ${state}, ${known?.rtts.at(-1) ?? '?'} ms${late}`
+    })
+    const [low = 0, high = 0] = this.#room.runner.hash.value
+    lines.push(`tick ${this.#room.tick}, state ${hex(high)}${hex(low)}`)
+    if (lines.join() === [...this.#health.children].map(({ textContent }) => textContent).join()) return
+    this.#health.replaceChildren(...lines.map((line) => {
+      const item = make('li', line)
+      item.classList.toggle('is-bad', line.includes(': differs'))
+      return item
+    }))
+  }
+
+  #nameOf(player: number): string {
+    const seat = [...this.#room.world.each(Seat)].find((each) => each.player === player)
+    const name = seat === undefined ? `player ${player}` : seat.name || SEAT_NAMES[seat.number]!
+    return player === this.#room.player ? `${name} (this page)` : name
   }
 
   #follow(kind: (typeof ORDERS)[number]): void {
-    this.#room.onOrder(kind as never, (_values: unknown, state: string) => {
+    const forget = this.#room.onOrder(kind as never, (_values: unknown, state: string) => {
       if (state === 'issued') {
         this.#own.unshift({ name: kind.name, at: performance.now(), executedAt: undefined, state })
         this.#own.length = Math.min(this.#own.length, ORDERS_SHOWN)
@@ -103,36 +165,29 @@ export class NetworkPanel {
       const waiting = this.#own.findLast((order) => order.name === kind.name && order.executedAt === undefined)
       if (waiting !== undefined) Object.assign(waiting, { executedAt: performance.now(), state })
     })
+    this.#stop.signal.addEventListener('abort', forget)
   }
 
   #buttons(wire: WeatherWire): HTMLElement {
-    const weathers = WEATHERS.map(([name, weather]) => button(name, () => wire.set(weather)))
-    const row = make('div', '', button('cut my line for 10 s', () => wire.cut(CUT_MS)),
-      button('corrupt one number', () => this.#corrupt()), ...weathers)
-    row.className = 'row'
-    return row
+    this.#weathers.push(...WEATHERS.map(([name, weather]) => button(name, () => wire.set(weather))))
+    const cut = button('Cut my line for 10 s', () => wire.cut(CUT_MS))
+    const corrupt = button('Corrupt one number', () => { this.#sabotage.tick = this.#room.tick + WRONG_AFTER })
+    corrupt.title = 'one unit of this page loses health by a wrong line. The others name the line, and heal it'
+    const breaks = make('div', '', cut, corrupt)
+    const weathers = make('div', '', make('span', 'weather'), ...this.#weathers)
+    breaks.className = 'row'
+    weathers.className = 'row'
+    return make('div', '', breaks, weathers)
   }
+}
 
-  /** Changes one number of this world only, as a cheat or a broken memory would. The others name it and heal it. */
-  #corrupt(): void {
-    for (const unit of this.#room.world.each(Unit)) {
-      unit.hp = Math.max(1, unit.hp - 7)
-      return
-    }
-  }
-
-  #drawBars(): void {
-    const pen = this.#bars.getContext('2d')!
-    const { width, height } = this.#bars
-    pen.clearRect(0, 0, width, height)
-    this.#gaps.forEach((gap, at) => {
-      const tall = Math.min(height, (gap / 100) * height)
-      pen.fillStyle = gap > 66 ? '#ff5544' : gap > 45 ? '#ffc64c' : '#62e36f'
-      pen.fillRect(at * 2, height - tall, 1.5, tall)
-    })
-    pen.fillStyle = '#ffffff55'
-    pen.fillRect(0, height - height / 3, width, 1)
-  }
+function graph(title: string, height: number): HTMLCanvasElement {
+  const made = make('canvas')
+  made.width = 336
+  made.height = height
+  made.title = title
+  made.setAttribute('aria-label', title)
+  return made
 }
 
 function hex(value: number): string {

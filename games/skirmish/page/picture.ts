@@ -1,6 +1,6 @@
 /**
- * Draws a match: units, buildings, crystals, selection, health, and effects over the terrain. It draws about 30 times
- * per frame however many units there are, and makes no GPU object after the start.
+ * Draws a match: units, buildings, crystals, selection, health, and effects over the terrain. It takes about 40 draw
+ * calls however many units there are, and makes no GPU object after the start.
  */
 
 import * as THREE from 'three'
@@ -15,15 +15,22 @@ import { Fog } from './fog.ts'
 import { Memory } from './memory.ts'
 import { buildingModels, crystalShape, unitModels, type Model } from './models.ts'
 import { SEAT_COLOURS } from './palette.ts'
+import { isSoftware, Quality } from './quality.ts'
 import { buildTerrain } from './terrain.ts'
+import { glowTexture } from './textures.ts'
 
 const UNITS_MAX = SEATS * UNITS_PER_SEAT
 const BUILDINGS_MAX = 256
-const SKY = 0x0a0f26
+const SKY = 0x070b1c
+const SUN = 0xffe2c4
+const STORM_SUN = 0xc77bff
 /** How fast a unit turns to where it looks, in radians a second. */
 const TURN = 9
-/** Frames per second below which the picture becomes coarser. */
-const SLOW_FPS = 24
+/** Lights of crystals and buildings on the ground. */
+const LIGHTS_MAX = 512
+/** How far shadows fall, in parts of the height: the sun stands in the south-west. */
+const SHADOW_X = 0.32
+const SHADOW_Y = -0.22
 const OBJECTS = 65_536
 
 /** What the picture shows beside the world. */
@@ -35,6 +42,8 @@ export interface Shown {
   readonly plan?: { readonly kind: number; readonly cell: number; readonly isFree: boolean } | undefined
   /** The share of the next tick that has passed, 0 to 1. */
   readonly alpha: number
+  /** Whether the storm blows. */
+  readonly isStorm?: boolean
 }
 
 export class Picture {
@@ -43,6 +52,8 @@ export class Picture {
   readonly fog: Fog = new Fog()
   readonly effects: Effects = new Effects()
   readonly renderer: THREE.WebGLRenderer
+  readonly quality: Quality
+  readonly #sun = new THREE.DirectionalLight(SUN, 2.4)
   readonly #scene = new THREE.Scene()
   readonly #units: readonly Flock[]
   readonly #buildings: readonly Flock[]
@@ -50,31 +61,30 @@ export class Picture {
   readonly #rings: Flock
   readonly #bars: Flock
   readonly #ghost: Flock
+  readonly #shadows: Flock
+  readonly #lights: Flock
   /** The heading that is drawn. Indexed by object index. */
   readonly #turned = new Float32Array(OBJECTS)
   #terrain: THREE.Group | undefined
   #terrainSeed = -1
   #lastAt = 0
-  #frames = 0
-  #slowness = 0
-  #ratio = 1
   #width = 0
   #height = 0
 
-  constructor(canvas: HTMLCanvasElement) {
+  /** `isReduced`: fewer pixels and effects. Default: when the processor draws. */
+  constructor(canvas: HTMLCanvasElement, isReduced: boolean = isSoftware()) {
+    this.quality = new Quality(isReduced)
     this.renderer = new THREE.WebGLRenderer({
-      canvas, antialias: devicePixelRatio < 2, powerPreference: 'high-performance',
+      canvas, antialias: !isReduced && devicePixelRatio < 2, powerPreference: 'high-performance',
     })
-    this.renderer.toneMapping = THREE.ACESFilmicToneMapping
-    this.renderer.toneMappingExposure = 1.25
+    this.renderer.toneMappingExposure = 1.2
     const scene = this.#scene
     scene.background = new THREE.Color(SKY)
     scene.fog = new THREE.Fog(SKY, 70, 150)
-    const sun = new THREE.DirectionalLight(0xffe2c4, 2.6)
-    sun.position.set(-30, 50, 22)
-    scene.add(new THREE.HemisphereLight(0xb4c4ff, 0x6a5670, 2.2), sun, this.effects.group)
-    const metal = new THREE.MeshLambertMaterial({ color: 0x8b95b4, flatShading: true })
-    const paint = new THREE.MeshLambertMaterial({ flatShading: true })
+    this.#sun.position.set(-30, 50, 22)
+    scene.add(new THREE.HemisphereLight(0xb4c4ff, 0x6a5670, 1.7), this.#sun, this.effects.group)
+    const metal = new THREE.MeshLambertMaterial({ color: 0x98a2c0, flatShading: true })
+    const paint = glowingPaint()
     const herd = ({ metal: plain, paint: coloured }: Model, capacity: number): Flock => {
       const flock = new Flock(coloured, paint, capacity)
       scene.add(flock.mesh, flock.companion(plain, metal))
@@ -83,8 +93,18 @@ export class Picture {
     this.#units = unitModels().map((model) => herd(model, UNITS_MAX))
     this.#buildings = buildingModels().map((model) => herd(model, BUILDINGS_MAX))
     this.#crystals = this.#add(new Flock(crystalShape(), new THREE.MeshLambertMaterial({
-      color: 0x9fe8ff, emissive: 0x1c7fd0, emissiveIntensity: 0.9, flatShading: true,
+      color: 0x9fe8ff, emissive: 0x2aa6ff, emissiveIntensity: 0.9, flatShading: true,
     }), BUILDINGS_MAX, false))
+    const spot = new THREE.PlaneGeometry(2, 2)
+    spot.rotateX(-Math.PI / 2)
+    this.#shadows = this.#add(new Flock(spot, new THREE.MeshBasicMaterial({
+      color: 0x02030c, alphaMap: glowTexture(), transparent: true, depthWrite: false,
+    }), UNITS_MAX + BUILDINGS_MAX, false))
+    this.#lights = this.#add(new Flock(spot, new THREE.MeshBasicMaterial({
+      map: glowTexture(), transparent: true, blending: THREE.AdditiveBlending, depthWrite: false,
+    }), LIGHTS_MAX))
+    this.#shadows.mesh.renderOrder = 2
+    this.#lights.mesh.renderOrder = 1
     const ring = new THREE.RingGeometry(0.86, 1, 24)
     ring.rotateX(-Math.PI / 2)
     this.#rings = this.#add(new Flock(ring, new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.9,
@@ -96,6 +116,7 @@ export class Picture {
     this.#bars.mesh.renderOrder = 8
     this.#ghost = this.#add(new Flock(new THREE.BoxGeometry(1, 1, 1), new THREE.MeshBasicMaterial({ transparent: true,
       opacity: 0.45, depthWrite: false }), 1))
+    this.#apply()
   }
 
   #add(flock: Flock): Flock {
@@ -111,6 +132,7 @@ export class Picture {
       this.#scene.remove(this.#terrain)
       this.#terrain.traverse((part) => {
         if (!(part instanceof THREE.Mesh)) return
+        if (part instanceof THREE.InstancedMesh) part.dispose()
         part.geometry.dispose()
         part.material.map?.dispose()
         part.material.dispose()
@@ -118,6 +140,11 @@ export class Picture {
     }
     this.#terrain = buildTerrain(makeMap(seed), this.fog)
     this.#scene.add(this.#terrain)
+  }
+
+  /** Whether the terrain of a map is drawn. */
+  hasMap(seed: number): boolean {
+    return this.#terrainSeed === seed
   }
 
   /** How many draw calls the last frame took. */
@@ -139,25 +166,30 @@ export class Picture {
 
   draw(world: World, shown: Shown, now: number): void {
     const seconds = Math.min(0.1, (now - this.#lastAt) / 1000)
-    this.#adapt(now - this.#lastAt)
+    if (this.quality.note(now - this.#lastAt)) this.#apply()
     this.#lastAt = now
+    this.#blow(shown.isStorm === true, now)
     this.#fit()
     this.setMap(world.seed)
     this.camera.place()
     this.#rings.clear()
     this.#bars.clear()
+    this.#shadows.clear()
+    this.#lights.clear()
     this.#drawUnits(world, shown, seconds)
     this.#drawBuildings(world, shown)
     this.#drawCrystals(world)
     this.#drawPlan(shown)
     this.#rings.commit()
     this.#bars.commit()
+    this.#shadows.commit()
+    this.#lights.commit()
     this.effects.draw(seconds)
     this.renderer.render(this.#scene, this.camera.camera)
   }
 
   #drawUnits(world: World, { seat, selected, alpha }: Shown, seconds: number): void {
-    const { memory, fog } = this
+    const { memory, fog, quality: { isReduced } } = this
     const { left, right, top, bottom } = this.camera.bounds()
     for (const flock of this.#units) flock.clear()
     for (const unit of world.each(Unit)) {
@@ -171,6 +203,7 @@ export class Picture {
       const heading = this.#turn(at, seconds)
       const lift = kind === 2 ? 0.12 : unit.mode === MINING ? Math.abs(Math.sin(world.tick * 0.4 + at)) * 0.08 : 0
       this.#units[kind]!.add(x, lift, y, heading, SEAT_COLOURS[owner]!, 1.45)
+      if (!isReduced) this.#shadows.add(x + SHADOW_X * 0.5, 0.03, y + SHADOW_Y * 0.5, 0, 0, kind > 2 ? 0.95 : 0.6)
       const isSelected = selected.has(id)
       if (isSelected) this.#rings.add(x, 0.05, y, 0, owner === seat ? 0x8dffb0 : 0xff7a6c, 0.62 + (kind > 2 ? 0.16 : 0))
       const full = UNITS[kind]!.hp
@@ -202,6 +235,10 @@ export class Picture {
       const built = 1 - left / rule.building
       const gun = kind === 3 ? this.memory.heading[id >>> 16]! : 0
       this.#buildings[kind]!.add(x, 0, y, gun, SEAT_COLOURS[owner]!, 1, 0.15 + 0.85 * built, 1)
+      if (!this.quality.isReduced) {
+        this.#shadows.add(x + SHADOW_X * built, 0.025, y + SHADOW_Y * built, 0, 0, rule.size * 0.95)
+        if (left === 0) this.#lights.add(x, 0.02, y, 0, dimmed(SEAT_COLOURS[owner]!), rule.size * 1.5)
+      }
       const isSelected = selected.has(id)
       if (isSelected) this.#rings.add(x, 0.05, y, 0, owner === seat ? 0x8dffb0 : 0xff7a6c, rule.size * 0.75)
       if (left > 0) this.#bar(x, 1.4, y - rule.size / 2, built, rule.size, 0xffd27a)
@@ -217,7 +254,9 @@ export class Picture {
     this.#crystals.clear()
     for (const { at, left } of world.each(Crystal)) {
       const [x, y] = [columnOf(at) + 0.5, rowOf(at) + 0.5]
-      if (this.fog.isExplored(x, y)) this.#crystals.add(x, 0, y, at, 0, 0.75 + (0.5 * left) / DEPOSIT)
+      if (!this.fog.isExplored(x, y)) continue
+      this.#crystals.add(x, 0, y, at, 0, 0.75 + (0.5 * left) / DEPOSIT)
+      if (!this.quality.isReduced) this.#lights.add(x, 0.03, y, 0, 0x1a5f86, 1.9)
     }
     this.#crystals.commit()
   }
@@ -238,14 +277,19 @@ export class Picture {
     this.#bars.add(x - (width * (1 - share)) / 2, height, y, 0, colour ?? health, width * share, 1, 0.16)
   }
 
-  /** A machine that cannot draw all pixels in time draws fewer of them. */
-  #adapt(ms: number): void {
-    if (++this.#frames < 10) return
-    this.#slowness = this.#slowness * 0.95 + (ms > 1000 / SLOW_FPS ? 0.05 : 0)
-    if (this.#slowness < 0.6 || this.#ratio <= 0.5) return
-    this.#ratio = Math.max(0.5, this.#ratio * 0.75)
-    this.#slowness = 0
-    this.#frames = 0
+  /** In a storm the light is violet, and lightning flashes. */
+  #blow(isStorm: boolean, now: number): void {
+    const isFlash = isStorm && now % 5200 < 130 && now % 60 < 30
+    this.#sun.color.setHex(isStorm ? STORM_SUN : SUN)
+    this.#sun.intensity = isFlash ? 7 : isStorm ? 1.9 : 2.4
+  }
+
+  /** Follows the quality. */
+  #apply(): void {
+    const { isReduced } = this.quality
+    this.renderer.toneMapping = isReduced ? THREE.LinearToneMapping : THREE.ACESFilmicToneMapping
+    this.renderer.toneMappingExposure = isReduced ? 0.8 : 1.2
+    this.effects.isReduced = isReduced
     this.#width = 0
   }
 
@@ -254,8 +298,26 @@ export class Picture {
     if (width === this.#width && height === this.#height) return
     this.#width = width
     this.#height = height
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 1.5) * this.#ratio)
+    this.renderer.setPixelRatio(this.quality.ratio)
     this.renderer.setSize(width, height, false)
     this.camera.resize(width, height)
   }
+}
+
+/** Paint in the colour of each copy that also shines by itself. */
+function glowingPaint(): THREE.MeshLambertMaterial {
+  const paint = new THREE.MeshLambertMaterial({ flatShading: true })
+  paint.onBeforeCompile = (shader) => {
+    shader.fragmentShader = shader.fragmentShader.replace('#include <emissivemap_fragment>', `
+      #include <emissivemap_fragment>
+      #ifdef USE_COLOR
+        totalEmissiveRadiance += vColor.rgb * 0.3;
+      #endif`)
+  }
+  return paint
+}
+
+/** A quarter as bright. */
+function dimmed(colour: number): number {
+  return (colour >> 2) & 0x3f3f3f
 }

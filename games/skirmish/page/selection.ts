@@ -13,6 +13,8 @@ const MOST = 250
 
 export class Selection {
   readonly ids: Set<ObjectId> = new Set()
+  /** Counts changes: the page shows a new selection in the same frame. */
+  version = 0
   readonly #camera: MapCamera
 
   constructor(camera: MapCamera) {
@@ -22,6 +24,12 @@ export class Selection {
   /** Removes what is gone. */
   refresh(world: World): void {
     for (const id of this.ids) if (world.get(Unit, id) === null && world.get(Building, id) === null) this.ids.delete(id)
+  }
+
+  /** Adds what is not selected, and removes what is. */
+  toggle(id: ObjectId): void {
+    if (!this.ids.delete(id) && this.ids.size < MOST) this.ids.add(id)
+    this.version++
   }
 
   units(world: World, seat: number): ObjectId[] {
@@ -37,6 +45,7 @@ export class Selection {
   }
 
   replace(ids: Iterable<ObjectId>): void {
+    this.version++
     this.ids.clear()
     for (const id of ids) if (this.ids.size < MOST) this.ids.add(id)
   }
@@ -89,14 +98,18 @@ export class Selection {
       .map((unit) => unit.id)
   }
 
+  /** All own units that fight. */
+  fighters(world: World, seat: number): ObjectId[] {
+    return [...world.each(Unit)].filter((unit) => unit.seat === seat && unit.kind !== WORKER).map(({ id }) => id)
+  }
+
   group(world: World, seat: number, number: number): ObjectId[] {
     return [...world.each(Unit)].filter((unit) => unit.seat === seat && unit.group === number).map(({ id }) => id)
   }
 
-  /** A worker that does nothing; 0: there is none. */
-  idleWorker(world: World, seat: number): ObjectId {
-    for (const unit of world.each(Unit))
-      if (unit.seat === seat && unit.kind === WORKER && unit.mode === IDLE && !this.ids.has(unit.id)) return unit.id
-    return 0
+  /** Workers that do nothing. */
+  idleWorkers(world: World, seat: number): ObjectId[] {
+    return [...world.each(Unit)].filter((unit) => unit.seat === seat && unit.kind === WORKER && unit.mode === IDLE)
+      .map(({ id }) => id)
   }
 }

@@ -5,13 +5,15 @@
 
 import type { Tick, World } from 'tickwire'
 import type { WeatherWire } from 'tickwire/devtools'
-import type { DesyncReport, LockstepRoom } from 'tickwire/lockstep'
+import type { DesyncReport, LockstepRoom, TickEvent } from 'tickwire/lockstep'
 import { Match, Seat } from '../definitions.ts'
 import { columnOf, makeMap, rowOf } from '../map.ts'
 import { Introduce, Say } from '../lobby.ts'
-import { Surrender, type ORDERS } from '../orders.ts'
-import { TICK_RATE } from '../rules.ts'
-import { Chronicle } from './chronicle.ts'
+import type { ORDERS } from '../orders.ts'
+import { STORM_AT, TICK_RATE } from '../rules.ts'
+import type { Spot } from './camera.ts'
+import type { Chronicle } from './chronicle.ts'
+import { Coach } from './coach.ts'
 import { Controls } from './controls.ts'
 import { element, setText } from './dom.ts'
 import { Hand } from './hand.ts'
@@ -20,13 +22,22 @@ import { LobbyPanel } from './lobby-panel.ts'
 import type { Happening } from './memory.ts'
 import type { Minimap } from './minimap.ts'
 import { NetworkPanel } from './network-panel.ts'
+import { PauseNote } from './pause-note.ts'
+import { PeerReports } from './peer-reports.ts'
 import type { Picture } from './picture.ts'
+import { PlayersPanel } from './players-panel.ts'
 import { ResultsPanel } from './results-panel.ts'
+import type { Sabotage } from './sabotage.ts'
 import type { Sounds } from './sounds.ts'
 
 /** Milliseconds between two looks through the fog, and two drawings of the minimap. */
 const LOOK_MS = 200
 const ALARM_MS = 4000
+/** For so long Space leads to an alarm. */
+const ALARM_KEPT_MS = 10_000
+/** Milliseconds between two marks of the coach. */
+const COACH_MS = 900
+const GOLD = 0xfff2a8
 const HASHES_KEPT = 600
 const TICK_MS = 1000 / TICK_RATE
 
@@ -41,43 +52,66 @@ export interface Stage {
   onMenu(problem?: string): void
 }
 
+/** One match. */
+export interface SessionParts {
+  readonly room: LockstepRoom<typeof ORDERS>
+  readonly stage: Stage
+  readonly chronicle: Chronicle
+  readonly isReplay: boolean
+  /** Undefined: there is no line to break. */
+  readonly wire: WeatherWire | undefined
+  readonly sabotage: Sabotage
+}
+
 export class Session {
   readonly room: LockstepRoom<typeof ORDERS>
   readonly hand: Hand
+  /** What the players say of their lines. */
+  readonly reports: PeerReports
   readonly #stage: Stage
   readonly #hud: Hud
   readonly #controls: Controls
   readonly #lobby: LobbyPanel
   readonly #results: ResultsPanel
   readonly #network: NetworkPanel
+  readonly #players: PlayersPanel
+  readonly #coach = new Coach()
+  readonly #pause: PauseNote
   readonly #stop = new AbortController()
   readonly #chronicle: Chronicle
   readonly #isReplay: boolean
   #lookedAt = 0
-  #alarmedAt = 0
+  #alarm: { readonly spot: Spot; readonly at: number } | undefined
+  #coachedAt = 0
   #steppedAt = 0
   #drawnAt = 0
   #seat = -1
+  #shownVersion = 0
   #hasBegun = false
-  readonly #hashes = new Map<Tick, string>()
+  #isOver = false
+  #isStorm = false
+  #name = ''
+  readonly #hashes = new Map<Tick, readonly number[]>()
 
-  constructor(
-    room: LockstepRoom<typeof ORDERS>, stage: Stage, chronicle: Chronicle, isReplay: boolean,
-    wire: WeatherWire | undefined,
-  ) {
+  constructor({ room, stage, chronicle, isReplay, wire, sabotage }: SessionParts) {
     this.room = room
     this.#stage = stage
     this.#chronicle = chronicle
     this.#isReplay = isReplay
     const { picture, sounds, minimap } = stage
     this.hand = new Hand(room, picture, sounds)
+    this.reports = new PeerReports(room, (tick) => this.#hashes.get(tick))
     this.#hud = new Hud(this.hand)
     this.#controls = new Controls(element<HTMLCanvasElement>('screen'), this.hand, element('box'))
     this.#lobby = new LobbyPanel(room)
     this.#results = new ResultsPanel(chronicle, () => stage.onReplay(room), () => this.end())
-    this.#network = new NetworkPanel(room, wire)
-    this.#controls.onKey = (key) => this.#key(key)
+    this.#network = new NetworkPanel({ room, reports: this.reports, wire, sabotage })
+    this.#players = new PlayersPanel(room, this.reports, () => this.end())
+    this.#pause = new PauseNote(room)
+    this.#controls.onKey = (event) => this.#key(event)
+    this.hand.onRefused = (reason) => this.#hud.say(reason)
     minimap.onOrder = (spot) => this.hand.commandAt(spot, false)
+    minimap.onAim = (spot) => this.hand.useAimAt(spot, false)
     picture.memory.clear()
     element('hud').hidden = false
     document.body.classList.toggle('is-replay', isReplay)
@@ -85,9 +119,9 @@ export class Session {
     room.play({ draw: (world) => this.#draw(world) })
   }
 
-  /** Gives the order that sets the name of the own player. */
+  /** Gives the order that sets the name of the own player, as soon as this page has drawn the map. */
   introduce(name: string): void {
-    if (name !== '') this.room.order(Introduce, { name })
+    this.#name = name
   }
 
   /** Call it after every tick: it notes where everything is, and shows what happened. */
@@ -95,14 +129,21 @@ export class Session {
     this.#steppedAt = performance.now()
     this.#chronicle.note(world)
     this.#network.noteTick(this.#steppedAt)
-    this.#hashes.set(world.tick, this.room.runner.hash.value.join('.'))
+    const [low = 0, high = 0] = this.room.runner.hash.value
+    this.#hashes.set(world.tick, [low, high])
     this.#hashes.delete(world.tick - HASHES_KEPT)
+    this.reports.noteTick(world.tick)
     this.#stage.picture.memory.note(world, (happening) => this.#show(happening))
+  }
+
+  /** Call it for every event of a tick. */
+  noteEvent(event: TickEvent): void {
+    this.#pause.note(event)
   }
 
   /** The hash after a tick, for tests and for players that compare their screens. The last 600 are kept. */
   hashAt(tick: Tick): string | undefined {
-    return this.#hashes.get(tick)
+    return this.#hashes.get(tick)?.join('.')
   }
 
   get drawCalls(): number {
@@ -118,10 +159,8 @@ export class Session {
   end(problem?: string): void {
     if (this.#stop.signal.aborted) return
     this.#stop.abort()
-    this.#controls.stop()
-    this.#lobby.stop()
-    this.#results.stop()
-    this.#network.stop()
+    for (const part of [this.#controls, this.#lobby, this.#results, this.#network, this.#players, this.#coach,
+      this.reports]) part.stop()
     element('hud').hidden = true
     this.room.leave()
     this.#stage.onMenu(problem)
@@ -129,13 +168,18 @@ export class Session {
 
   #listen(): void {
     const { signal } = this.#stop
-    const { room } = this
+    const { room, hand } = this
     void room.closed.then(({ code }) => {
       if (this.#isReplay || this.#results.isShown) return
       this.end(code === 'left' ? undefined : `The match is over: ${code}.`)
     })
-    element('pause').addEventListener('click', () => this.#pause(), { signal })
-    element('leave').addEventListener('click', () => this.#leave(), { signal })
+    const click = (id: string, act: () => void): void =>
+      element(id).addEventListener('click', act, { signal })
+    click('pause', () => this.#pause.toggle())
+    click('idle', () => hand.nextIdleWorker())
+    click('fighters', () => hand.selectArmy())
+    click('home', () => hand.goHome())
+    click('talk', () => this.#talk())
     element('say').addEventListener('submit', (event) => {
       event.preventDefault()
       const field = element<HTMLInputElement>('say-text')
@@ -145,55 +189,74 @@ export class Session {
     }, { signal })
   }
 
-  #pause(): void {
-    if (this.room.runner.roster.isPaused) this.room.resume()
-    else this.room.pause()
+  #talk(): void {
+    element('say').hidden = false
+    element('say-text').focus()
   }
 
-  /** The first click gives up, the second one leaves. */
-  #leave(): void {
-    const own = [...this.room.world.each(Seat)][this.hand.seat]
-    if (own === undefined || own.isOut || !this.#hasBegun || this.#isReplay) return this.end()
-    this.room.order(Surrender, { isSure: true })
+  #key(event: KeyboardEvent): void {
+    const key = event.key.toLowerCase()
+    if (key === ' ' || key === 'tab' || key === 'enter') event.preventDefault()
+    if (key === ' ') this.#lookThere()
+    else if (key === 'tab') this.#players.toggle()
+    else if (key === 'enter') this.#talk()
+    else if (key === 'p') this.#pause.toggle()
+    else if (key === 'h') element('keys').hidden = !element('keys').hidden
+    else if (key === 'n') element('net').click()
+    else if (key === 'm') element('mute').click()
   }
 
-  #key(key: string): void {
-    if (key === 'Enter') {
-      element('say').hidden = false
-      element('say-text').focus()
-    } else if (key === 'p' || key === 'P') this.#pause()
-    else if (key === 'h' || key === 'H') element('keys').hidden = !element('keys').hidden
-    else if (key === 'n' || key === 'N') element('net').click()
-    else if (key === 'm' || key === 'M') this.#stage.sounds.isMuted = !this.#stage.sounds.isMuted
+  /** To the last alarm, or else to what is selected. */
+  #lookThere(): void {
+    const isNew = this.#alarm !== undefined && performance.now() - this.#alarm.at < ALARM_KEPT_MS
+    if (isNew) this.#stage.picture.camera.lookAt(this.#alarm!.spot)
+    else this.hand.showSelection()
+    this.#alarm = undefined
   }
 
   #draw(world: World): void {
     if (this.#stop.signal.aborted) return
     const now = performance.now()
-    const { picture, minimap } = this.#stage
-    const { seat } = this.hand
+    const { picture } = this.#stage
+    const { seat, selection } = this.hand
     if (seat !== this.#seat) this.#begin(world, seat)
     const speed = this.room.runner.roster.speedPercent / 100
     const alpha = Math.min(1, ((now - this.#steppedAt) * speed) / TICK_MS)
     this.#controls.update(Math.min(0.1, (now - this.#drawnAt) / 1000))
     this.#drawnAt = now
-    if (now - this.#lookedAt > LOOK_MS) {
-      this.#lookedAt = now
-      picture.fog.isOff = seat < 0 || this.#isOver(world)
-      picture.look(world, Math.max(0, seat))
-      minimap.draw(world, picture.fog, picture.camera, seat, now)
-      this.#hud.update(world)
-      this.#lobby.update(world)
-      this.#results.update(world, seat)
-      this.#network.update()
-      this.#showState(world)
-    }
-    picture.draw(world, { seat, selected: this.hand.selection.ids, plan: this.hand.plan, alpha }, now)
+    if (now - this.#lookedAt > LOOK_MS) this.#look(world, now)
+    else if (selection.version !== this.#shownVersion) this.#hud.update(world)
+    this.#shownVersion = selection.version
+    picture.draw(world, { seat, selected: selection.ids, plan: this.hand.plan, alpha, isStorm: this.#isStorm }, now)
   }
 
-  #isOver(world: World): boolean {
-    for (const { winner } of world.each(Match)) return winner !== 0
-    return false
+  /** What changes slowly: fog, minimap, numbers, panels. */
+  #look(world: World, now: number): void {
+    this.#lookedAt = now
+    const { picture, minimap } = this.#stage
+    const seat = this.#seat
+    this.#noteState(world)
+    picture.fog.isOff = seat < 0 || this.#isOver
+    picture.look(world, Math.max(0, seat))
+    minimap.draw(world, picture.fog, picture.camera, seat, now)
+    const isLoaded = this.room.runner.hasBegun && picture.hasMap(world.seed)
+    if (isLoaded && seat >= 0) this.#greet()
+    this.#hud.update(world)
+    this.#lobby.update(world, isLoaded)
+    this.#results.update(world, seat)
+    this.#network.update(now)
+    this.#players.update(world, seat, this.#hasBegun && !this.#isOver, now)
+    const place = this.#coach.update(world, seat, this.#hasBegun && !this.#isOver && !this.#isReplay)
+    if (place === undefined || now - this.#coachedAt < COACH_MS) return
+    this.#coachedAt = now
+    picture.effects.mark(place.x, place.y, GOLD, 1.8)
+    minimap.alarm(place.x, place.y, now - 1700, '#fff2a8')
+  }
+
+  #greet(): void {
+    if (this.#name === '') return
+    this.room.order(Introduce, { name: this.#name })
+    this.#name = ''
   }
 
   /** The own seat is known, or is another one: looks at its headquarters. */
@@ -206,33 +269,50 @@ export class Session {
     camera.height = innerWidth < 760 ? 30 : 20
   }
 
-  #showState(world: World): void {
-    for (const { beganAt } of world.each(Match)) {
+  #noteState(world: World): void {
+    for (const { beganAt, winner } of world.each(Match)) {
       if (beganAt !== 0 && !this.#hasBegun) this.#stage.sounds.play('ready')
       this.#hasBegun = beganAt !== 0
+      const hasEnded = winner !== 0
+      if (hasEnded && !this.#isOver && this.#seat >= 0)
+        this.#stage.sounds.play([...world.each(Seat)][this.#seat]?.team === winner - 1 ? 'won' : 'lost')
+      this.#isOver = hasEnded
+      this.#isStorm = beganAt !== 0 && !hasEnded && world.tick - beganAt >= STORM_AT
     }
+    // The banner of the connection says the rest.
     if (this.room.isAway) return
     const { roster } = this.room.runner
     const away = [...world.each(Seat)].filter(({ player }) => player !== 0 && roster.isAway(player))
       .map(({ name }) => name)
-    setText(element('notice'), roster.isPaused ? 'Paused' : away.length > 0 ? `Away: ${away.join(', ')}` : '')
+    const isObserving = this.#seat < 0 && !this.#isReplay && this.room.runner.hasBegun
+    const notice = roster.isPaused ? this.#pause.text(world)
+      : away.length > 0 ? `Away: ${away.join(', ')}` : isObserving ? 'You watch, some seconds later' : ''
+    setText(element('notice'), notice)
     setText(element('pause'), roster.isPaused ? 'resume' : 'pause')
   }
 
   #show(happening: Happening): void {
-    const { picture, sounds, minimap } = this.#stage
+    const { picture, sounds } = this.#stage
     const isVisible = picture.fog.isVisible(happening.x, happening.y)
-    const now = performance.now()
     if (isVisible) picture.effects.show(happening)
     const near = Math.hypot(happening.x - picture.camera.x, happening.y - picture.camera.y)
     const loudness = isVisible ? Math.max(0, 1 - near / 34) : 0
-    if (happening.kind === 'shot') sounds.play(happening.weapon === 4 ? 'shell' : 'shot', loudness)
-    else if (happening.kind === 'fall') {
-      sounds.play('fall', loudness)
-      if (happening.seat !== this.#seat || now - this.#alarmedAt < ALARM_MS) return
-      this.#alarmedAt = now
-      minimap.alarm(happening.x, happening.y, now)
-      if (near > 20) sounds.play('alarm')
-    } else if (happening.seat === this.#seat && this.#hasBegun) sounds.play('ready', 0.6)
+    if (happening.kind === 'shot') {
+      sounds.play(happening.weapon === 4 ? 'shell' : 'shot', loudness)
+      if (happening.at === this.#seat && happening.by !== this.#seat) this.#warn(happening.toX, happening.toY)
+    } else if (happening.kind === 'fall') sounds.play('fall', loudness)
+    else if (happening.seat === this.#seat && this.#hasBegun) sounds.play('ready', 0.6)
+  }
+
+  /** Something of the player is shot at. */
+  #warn(x: number, y: number): void {
+    const now = performance.now()
+    if (this.#alarm !== undefined && now - this.#alarm.at < ALARM_MS) return
+    this.#alarm = { spot: { x, y }, at: now }
+    const { picture: { camera }, minimap, sounds } = this.#stage
+    minimap.alarm(x, y, now)
+    if (Math.hypot(x - camera.x, y - camera.y) < 18) return
+    sounds.play('alarm')
+    this.#hud.say('You are under attack. Space: look there.')
   }
 }

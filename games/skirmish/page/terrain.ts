@@ -1,15 +1,26 @@
-/** The ground, the rocks, and the darkness over what the team does not see. All of it is made once for a map. */
+/**
+ * The ground, the walls of rock, their lights, and the darkness over what the team does not see. All of it is made once
+ * for a map, in six draw calls.
+ */
 
 import * as THREE from 'three'
-import { CELLS, columnOf, rowOf, SIZE, type GameMap } from '../map.ts'
+import { CELLS, cellAt, columnOf, rowOf, SIZE, type GameMap } from '../map.ts'
 import type { Fog } from './fog.ts'
+import { glowTexture, panelTexture } from './textures.ts'
+import { SEAT_COLOURS } from './palette.ts'
 
-const TEXTURE_SIDE = 512
-/** Panels on one side of the texture, and the cells that it covers. */
-const PANELS = 4
+/** Cells that one square of the texture covers. */
 const CELLS_A_TEXTURE = 16
 /** Below everything, so that the edge of the map is not the edge of the world. */
-const ABYSS = 0x070b1c
+const ABYSS = 0x04060f
+/** Height of the outermost rocks, what each row further inside adds, and the number of rows. */
+const WALL = 0.62
+const TERRACE = 0.42
+const TERRACES = 3
+/** Thickness of the lines of light along the walls, as in the arena. */
+const TRIM = 0.075
+const COLD = 0x22c8ff
+const WARM = 0xff7a2e
 
 /** Random numbers of the picture, from a cell. */
 function noise(cell: number): number {
@@ -17,67 +28,121 @@ function noise(cell: number): number {
   return ((mixed ^ (mixed >>> 13)) >>> 0) / 0x1_0000_0000
 }
 
-/** Panels of metal with seams, as in the arena: one square of it is repeated over the map. */
-function groundTexture(): THREE.CanvasTexture {
-  const canvas = document.createElement('canvas')
-  canvas.width = TEXTURE_SIDE
-  canvas.height = TEXTURE_SIDE
-  const pen = canvas.getContext('2d')!
-  const panel = TEXTURE_SIDE / PANELS
-  for (let row = 0; row < PANELS; row++) {
-    for (let column = 0; column < PANELS; column++) {
-      pen.fillStyle = `hsl(226 24% ${40 + noise(row * 977 + column * 131) * 9}%)`
-      pen.fillRect(column * panel, row * panel, panel, panel)
-    }
-  }
-  for (let speck = 0; speck < 5000; speck++) {
-    pen.fillStyle = noise(speck * 3) > 0.5 ? 'rgb(255 255 255 / 5%)' : 'rgb(10 14 40 / 10%)'
-    const [x, y] = [noise(speck * 7 + 1) * TEXTURE_SIDE, noise(speck * 11 + 2) * TEXTURE_SIDE]
-    pen.fillRect(x, y, 1 + noise(speck) * 4, 1 + noise(speck + 9) * 2)
-  }
-  pen.strokeStyle = 'rgb(12 16 44 / 60%)'
-  pen.lineWidth = 2
-  for (let line = 0; line <= PANELS; line++) {
-    pen.strokeRect(line * panel, -9, 0, TEXTURE_SIDE + 18)
-    pen.strokeRect(-9, line * panel, TEXTURE_SIDE + 18, 0)
-  }
-  const texture = new THREE.CanvasTexture(canvas)
-  texture.colorSpace = THREE.SRGBColorSpace
-  texture.wrapS = THREE.RepeatWrapping
-  texture.wrapT = THREE.RepeatWrapping
-  texture.repeat.set(SIZE / CELLS_A_TEXTURE, SIZE / CELLS_A_TEXTURE)
-  texture.anisotropy = 4
-  return texture
+function isRock(rocks: Uint8Array, x: number, y: number): boolean {
+  return x < 0 || y < 0 || x >= SIZE || y >= SIZE || rocks[cellAt(x, y)] === 1
 }
 
-/** Rings where the headquarters of the start stand. */
-function startRings({ starts }: GameMap): THREE.InstancedMesh {
-  const ring = new THREE.RingGeometry(4.4, 4.55, 48)
-  ring.rotateX(-Math.PI / 2)
-  const colour = new THREE.MeshBasicMaterial({ color: 0xffb27a, transparent: true, opacity: 0.5, depthWrite: false })
-  const mesh = new THREE.InstancedMesh(ring, colour, starts.length)
-  starts.forEach((start, at) => {
-    mesh.setMatrixAt(at, new THREE.Matrix4().makeTranslation(columnOf(start) + 0.5, 0.02, rowOf(start) + 0.5))
+/** How high the rock of each cell is; 0: free ground. Rocks rise in terraces from their edge. Indexed by cell. */
+function heightsOf(rocks: Uint8Array): Float32Array {
+  const heights = new Float32Array(CELLS)
+  for (let cell = 0; cell < CELLS; cell++) {
+    if (rocks[cell] === 0) continue
+    const [x, y] = [columnOf(cell), rowOf(cell)]
+    let depth = 0
+    for (let ring = 1; ring <= TERRACES && depth === ring - 1; ring++) {
+      let isInside = true
+      for (let dy = -ring; dy <= ring && isInside; dy++)
+        for (let dx = -ring; dx <= ring && isInside; dx++) isInside = isRock(rocks, x + dx, y + dy)
+      if (isInside) depth = ring
+    }
+    heights[cell] = WALL + depth * TERRACE + (depth > 0 ? noise(cell) * 0.12 : 0)
+  }
+  return heights
+}
+
+interface Corners { readonly positions: number[]; readonly normals: number[]; readonly uvs: number[]
+  readonly colours: number[]; readonly indexes: number[] }
+
+/** Adds a square: its corners counter-clockwise as seen from outside, and the light at each. */
+function addSquare(
+  to: Corners, normal: readonly [number, number, number], corners: readonly (readonly [number, number, number])[],
+  lights: readonly number[],
+): void {
+  const first = to.positions.length / 3
+  corners.forEach(([x, y, z], at) => {
+    to.positions.push(x, y, z)
+    to.normals.push(...normal)
+    to.uvs.push(normal[0] === 0 ? x / 4 : z / 4, normal[1] === 1 ? z / 4 : y / 4)
+    const light = lights[at]!
+    // The shadow side of a wall is bluer.
+    to.colours.push(light * 0.86, light * 0.9, light * 1.12)
+  })
+  to.indexes.push(first, first + 1, first + 2, first, first + 2, first + 3)
+}
+
+/** The walls. The camera looks north and never turns: no wall is seen from the north. */
+function walls({ rocks }: GameMap, heights: Float32Array): THREE.Mesh {
+  const to: Corners = { positions: [], normals: [], uvs: [], colours: [], indexes: [] }
+  const heightAt = (x: number, y: number): number =>
+    x < 0 || y < 0 || x >= SIZE || y >= SIZE ? -0.4 : heights[cellAt(x, y)]!
+  for (let cell = 0; cell < CELLS; cell++) {
+    if (rocks[cell] === 0) continue
+    const [x, z, top] = [columnOf(cell), rowOf(cell), heights[cell]!]
+    const light = 0.5 + (top - WALL) * 0.16 + noise(cell + 5) * 0.1
+    addSquare(to, [0, 1, 0], [[x, top, z + 1], [x + 1, top, z + 1], [x + 1, top, z], [x, top, z]],
+      [light, light, light, light])
+    const sides = [
+      [heightAt(x, z + 1), [0, 0, 1], [[x, z + 1], [x + 1, z + 1]], 0.62],
+      [heightAt(x - 1, z), [-1, 0, 0], [[x, z], [x, z + 1]], 0.78],
+      [heightAt(x + 1, z), [1, 0, 0], [[x + 1, z + 1], [x + 1, z]], 0.34],
+    ] as const
+    for (const [low, normal, [[ax, az], [bx, bz]], bright] of sides) {
+      if (low >= top) continue
+      addSquare(to, normal, [[ax, low, az], [bx, low, bz], [bx, top, bz], [ax, top, az]],
+        [bright * 0.35, bright * 0.35, bright, bright])
+    }
+  }
+  const geometry = new THREE.BufferGeometry()
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute(to.positions, 3))
+  geometry.setAttribute('normal', new THREE.Float32BufferAttribute(to.normals, 3))
+  geometry.setAttribute('uv', new THREE.Float32BufferAttribute(to.uvs, 2))
+  geometry.setAttribute('color', new THREE.Float32BufferAttribute(to.colours, 3))
+  geometry.setIndex(to.indexes)
+  return new THREE.Mesh(geometry, new THREE.MeshLambertMaterial({ map: panelTexture(2, 52), vertexColors: true }))
+}
+
+/** Lines of light along the upper edges of the walls: cold in the north-west, warm in the south-east. */
+function trims({ rocks }: GameMap): THREE.InstancedMesh {
+  const lines: { x: number; z: number; along: number; isAcross: boolean }[] = []
+  const isEdge = (x: number, y: number, dx: number, dy: number): boolean =>
+    isRock(rocks, x, y) && x >= 0 && y >= 0 && x < SIZE && y < SIZE && !isRock(rocks, x + dx, y + dy)
+  for (const [dx, dy] of [[0, 1], [0, -1], [1, 0], [-1, 0]] as const) {
+    for (let lane = 0; lane < SIZE; lane++) {
+      for (let at = 0; at < SIZE; at++) {
+        const from = at
+        while (at < SIZE && (dy === 0 ? isEdge(lane, at, dx, dy) : isEdge(at, lane, dx, dy))) at++
+        if (at === from) continue
+        const middle = (from + at) / 2
+        lines.push(dy === 0 ? { x: lane + (dx + 1) / 2, z: middle, along: at - from, isAcross: false }
+          : { x: middle, z: lane + (dy + 1) / 2, along: at - from, isAcross: true })
+      }
+    }
+  }
+  const mesh = new THREE.InstancedMesh(new THREE.BoxGeometry(1, 1, 1), new THREE.MeshBasicMaterial(), lines.length)
+  const [matrix, cold, warm, colour] = [new THREE.Matrix4(), new THREE.Color(COLD), new THREE.Color(WARM),
+    new THREE.Color()]
+  lines.forEach(({ x, z, along, isAcross }, each) => {
+    matrix.makeScale(isAcross ? along + TRIM : TRIM, TRIM, isAcross ? TRIM : along + TRIM)
+    mesh.setMatrixAt(each, matrix.setPosition(x, WALL, z))
+    const share = Math.max(-1, Math.min(1, (x + z - SIZE) / 60))
+    colour.setHex(0x6d62c8).lerp(share < 0 ? cold : warm, Math.abs(share)).multiplyScalar(0.75)
+    mesh.setColorAt(each, colour)
   })
   return mesh
 }
 
-function rocks({ rocks: cells }: GameMap): THREE.InstancedMesh {
-  const places: number[] = []
-  for (let cell = 0; cell < CELLS; cell++) if (cells[cell] === 1) places.push(cell)
-  const shape = new THREE.DodecahedronGeometry(0.72, 0)
-  const mesh = new THREE.InstancedMesh(shape, new THREE.MeshLambertMaterial({ flatShading: true }), places.length)
-  const [matrix, turn, colour] = [new THREE.Matrix4(), new THREE.Euler(), new THREE.Color()]
-  const [place, quaternion, scale] = [new THREE.Vector3(), new THREE.Quaternion(), new THREE.Vector3()]
-  places.forEach((cell, at) => {
-    const around = [cell - 1, cell + 1, cell - SIZE, cell + SIZE].filter((other) => cells[other] !== 0).length
-    const height = 0.5 + around * 0.24 + noise(cell) * 0.7
-    turn.set(noise(cell + 1) * 3, noise(cell + 2) * 6, noise(cell + 3) * 3)
-    place.set(columnOf(cell) + 0.5, height * 0.3, rowOf(cell) + 0.5)
-    scale.set(0.95 + noise(cell + 4) * 0.3, height, 0.95 + noise(cell + 5) * 0.3)
-    mesh.setMatrixAt(at, matrix.compose(place, quaternion.setFromEuler(turn), scale))
-    mesh.setColorAt(at, colour.setHSL(0.66 + noise(cell + 6) * 0.05, 0.22, 0.16 + noise(cell + 7) * 0.09))
+/** Light on the ground where the headquarters of the start stand, and around them. */
+function startLights({ starts }: GameMap): THREE.InstancedMesh {
+  const disc = new THREE.PlaneGeometry(26, 26)
+  disc.rotateX(-Math.PI / 2)
+  const mesh = new THREE.InstancedMesh(disc, new THREE.MeshBasicMaterial({
+    map: glowTexture(), transparent: true, blending: THREE.AdditiveBlending, depthWrite: false, opacity: 0.34,
+  }), starts.length)
+  starts.forEach((start, seat) => {
+    mesh.setMatrixAt(seat, new THREE.Matrix4().makeTranslation(columnOf(start) + 0.5, 0.015, rowOf(start) + 0.5))
+    mesh.setColorAt(seat, new THREE.Color(SEAT_COLOURS[seat]!))
   })
+  mesh.renderOrder = 1
   return mesh
 }
 
@@ -90,11 +155,13 @@ export function buildTerrain(map: GameMap, fog: Fog): THREE.Group {
     made.translate(SIZE / 2, 0, SIZE / 2)
     return made
   }
-  const ground = new THREE.Mesh(plane(SIZE), new THREE.MeshLambertMaterial({ map: groundTexture() }))
+  const texture = panelTexture(4, 38)
+  texture.repeat.set(SIZE / CELLS_A_TEXTURE, SIZE / CELLS_A_TEXTURE)
+  const ground = new THREE.Mesh(plane(SIZE), new THREE.MeshLambertMaterial({ map: texture }))
   const abyss = new THREE.Mesh(plane(SIZE * 5), new THREE.MeshBasicMaterial({ color: ABYSS }))
   abyss.position.y = -0.4
   const dark = new THREE.Mesh(plane(SIZE), new THREE.MeshBasicMaterial({
-    color: 0x05070f, alphaMap: fog.texture, transparent: true, depthWrite: false, depthTest: false,
+    color: 0x03050c, alphaMap: fog.texture, transparent: true, depthWrite: false, depthTest: false,
   }))
   // The first row of the fog is the northern one.
   const uv = dark.geometry.getAttribute('uv')
@@ -102,6 +169,7 @@ export function buildTerrain(map: GameMap, fog: Fog): THREE.Group {
   // Over everything that stands there, however high it is.
   dark.position.y = 0.4
   dark.renderOrder = 5
-  group.add(abyss, ground, startRings(map), rocks(map), dark)
+  const heights = heightsOf(map.rocks)
+  group.add(abyss, ground, startLights(map), walls(map, heights), trims(map), dark)
   return group
 }
