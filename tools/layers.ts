@@ -88,6 +88,7 @@ export const DOORS: ReadonlyMap<string, string> = new Map([
   ['tickwire/worker', 'worker'],
   ['tickwire/rtype', 'rtype'],
   ['tickwire/nat', 'nat'],
+  ['tickwire/vite', 'vite'],
 ])
 
 /**
@@ -113,6 +114,7 @@ export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
   ['testing', { imports: ['core'], packages: [] }],
   ['devtools', { imports: ['core', 'browser'], packages: [] }],
   ['worker', { imports: ['core', 'browser'], packages: [] }],
+  ['vite', { imports: [], packages: ['node:'] }],
   ['cli', { imports: ['core', 'node'], packages: ['node:'] }],
   ...[...RESERVED_DOORS.values()].map((part) => [part, { imports: ['core'], packages: [] }] as const),
 ])
@@ -136,7 +138,7 @@ export const ENTRY_POINTS: readonly RegExp[] = [
   /^packages\/services\/src\/index\.ts$/,
   /^packages\/[^/]+\/src\/cli\/inspect-page\/page\.js$/,
   /\.(test|test-d|fuzz|bench|config)\.ts$/,
-  /^(games|docs\/guide\/examples)\/[^/]+\/(server|client)\.ts$/,
+  /^(games|docs\/guide\/examples|packages\/create-tickwire\/templates)\/[^/]+\/(server|client)\.ts$/,
   /^packages\/[^/]+\/bin\/[^/]+\.mjs$/,
   /^packages\/[^/]+\/build\/build\.ts$/,
   /^tools\/run\.mjs$/,

@@ -47,7 +47,8 @@ export interface RoomServerOptions extends TransportOptions {
   /**
    * For development: a file to save rooms to when the process is signalled to end. The next process restores them if it
    * serves the same game. Players are not notified; they reconnect to their seats. With `workers`, each worker also
-   * saves its rooms every two seconds, to a file of its own. Default: rooms end with the process.
+   * saves its rooms every two seconds, to a file of its own. Default: the environment variable TICKWIRE_KEEP_ROOMS,
+   * which the plugin of `tickwire/vite` sets; without it, rooms end with the process.
    */
   readonly keepRooms?: string
   /**

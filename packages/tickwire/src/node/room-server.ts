@@ -107,7 +107,8 @@ export class RoomServer {
   ) {
     this.#types = inDevelopment(given, options, log)
     const { provider = bestProvider() } = options.security ?? {}
-    this.#keepPath = options.keepRooms
+    // The plugin for Vite sets the variable. Workers are given files of their own.
+    this.#keepPath = options.keepRooms ?? (share === undefined ? process.env.TICKWIRE_KEEP_ROOMS : undefined)
     const kept = this.#keepPath === undefined ? undefined : takeKeptRooms(this.#keepPath, share !== undefined)
     // A copy: `slice` of a Buffer does not copy, and the code that takes a secret wipes the bytes it was given.
     const known = options.security?.identity ?? kept?.identity

@@ -1,0 +1,8 @@
+import { tickwire } from 'tickwire/vite'
+import { defineConfig } from 'vite'
+
+export default defineConfig({
+  // Runs server.ts beside the page, and starts it again when you save one of its files. The match goes on.
+  plugins: [tickwire()],
+  build: { target: 'es2022' },
+})
