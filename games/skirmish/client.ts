@@ -36,7 +36,11 @@ let isBusy = false
 
 const stage: Stage = {
   picture, sounds, minimap,
-  onReplay: (room) => void watch(room.played()),
+  onReplay(room) {
+    const match = room.played()
+    if (match === undefined) stage.onMenu('The replay is not complete: ticks from before you joined are missing.')
+    else void watch(match)
+  },
   onMenu(problem) {
     session = undefined
     sessionStorage.removeItem(PLAYING)

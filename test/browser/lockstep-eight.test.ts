@@ -115,7 +115,7 @@ async function openPages(browser: Browser): Promise<Page[]> {
 
 /** The same orders in the same ticks, in a local match, up to the first tick in which a player was away. */
 function playLocally({ room, hashes }: NodePlayer, last: number): number {
-  const { bytes, seed } = room.played()
+  const { bytes, seed } = room.played()!
   const ticks = readTicks(bytes)
   const players = ticks[0]!.filter(({ type }) => type === 0xc0).map(({ data }) => Number.parseInt(data, 16))
   expect(players).toHaveLength(8)

@@ -65,7 +65,7 @@ async function playLocal(): Promise<string> {
   const player = await enter(local({ players: 3, seed: SEED }))
   await playOrders(player)
   const hash = await settle([player])
-  const again = await enter(replay(player.room.played(), { speed: Infinity }))
+  const again = await enter(replay(player.room.played()!, { speed: Infinity }))
   player.room.leave()
   // At its end a replay waits: the viewer may go back.
   await until(() => again.room.tick >= SEEN_TICK)

@@ -53,7 +53,7 @@ test('[LOCK28] clients by UDP and WebSocket have equal hashes at every tick, and
   for (const { room } of players) expect(room.runner.skipped).toBe(0)
   expect(players[0]!.room.world.count(game.entities[0]!)).toBeGreaterThan(18 + 30)
 
-  const again = await enter(replay(players[1]!.room.played(), { speed: Infinity }))
+  const again = await enter(replay(players[1]!.room.played()!, { speed: Infinity }))
   // At its end a replay waits: the viewer may go back.
   await until(() => again.room.tick >= last)
   expect(again.hashes.slice(1, last + 1)).toEqual(first)
@@ -69,7 +69,7 @@ test('[LOCK28] the same code plays a local match: connect takes another value', 
   expect(room.order(Spawn, { count: 2 })).toBe('sent')
   await until(() => room.tick >= 5)
   expect(states).toEqual(['issued', 'executed'])
-  const again = await enter(replay(room.played(), { speed: Infinity }))
+  const again = await enter(replay(room.played()!, { speed: Infinity }))
   await until(() => again.room.tick >= 5)
   expect(again.hashes.slice(1, 6)).toEqual(hashes.slice(1, 6))
   again.room.leave()

@@ -8,6 +8,7 @@ import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { MeshFeed } from '../../packages/tickwire/src/core/lockstep/mesh-feed.ts'
 import { nobleHashes } from '../../packages/tickwire/src/core/crypto/noble-hashes.ts'
 import { RelayFeed } from '../../packages/tickwire/src/core/lockstep/relay-feed.ts'
+import { Roster } from '../../packages/tickwire/src/core/lockstep/roster.ts'
 import { makeSeedShare, SEED_EVENT } from '../../packages/tickwire/src/core/order/seed-share.ts'
 import { RelaySeed } from '../../packages/tickwire/src/core/order-relay/relay-seed.ts'
 import { decodeValues, encodeValues } from '../../packages/tickwire/src/core/lockstep/order-values.ts'
@@ -21,7 +22,7 @@ import { DesyncJudge } from '../../packages/tickwire/src/core/order-relay/desync
 import {
   decodeQuestion, decodeTop, encodeQuestion,
 } from '../../packages/tickwire/src/core/lockstep/desync/descent-wire.ts'
-import { decodeSync, encodeSync } from '../../packages/tickwire/src/core/order/sync-messages.ts'
+import { decodeSync, encodeSync, splitSnapshot } from '../../packages/tickwire/src/core/order/sync-messages.ts'
 import { SyncSink } from '../../packages/tickwire/src/core/order/sync-stream.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 import { u8, vec2 } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
@@ -99,6 +100,27 @@ const sync: FuzzTarget = {
     judge.tick(10_000)
     const sink = new SyncSink()
     sink.accept(0, 1, new BitReader(bytes))
+  },
+}
+
+/** What a joining client reads: players, image, old ticks. */
+const snapshots: FuzzTarget = {
+  name: 'lockstep-snapshots',
+  seeds: () => desync.snapshots.map(({ bytes }) => unhex(bytes)),
+  run(bytes) {
+    const parts = splitSnapshot(bytes)
+    const roster = parts && Roster.decode(parts.roster)
+    if (roster?.encode().some((byte, at) => byte !== parts?.roster[at])) throw new Error('a roster has two spellings')
+    const log = new TickLog()
+    log.append(Uint8Array.of(0x5a), 1)
+    if (!log.skip(9, bytes.length + 1)) return
+    log.fill(1, bytes.subarray(0, bytes.length >> 1))
+    log.fill(log.missingFrom, bytes.subarray(bytes.length >> 1))
+    // Whatever arrived, the ticks that are there can be read.
+    for (let tick = 1; tick <= 9; tick++) {
+      if (!log.has(tick) || log.endOf(tick) > log.startOf(tick)) continue
+      throw new Error('a tick without bytes')
+    }
   },
 }
 
@@ -228,4 +250,6 @@ const replay: FuzzTarget = {
   },
 }
 
-export const targets: readonly FuzzTarget[] = [orders, ticks, values, cards, seeds, large, sync, descent, mesh, replay]
+export const targets: readonly FuzzTarget[] = [
+  orders, ticks, values, cards, seeds, large, sync, snapshots, descent, mesh, replay,
+]

@@ -87,9 +87,11 @@ function readBody(from: Bytes, kind: number): Meaning {
       }
     case 18: return { message: 'summary', case: first, text: from.text() }
     case 20: {
+      const position = from.varint()
       const ticks = from.hex(from.varint())
-      return { message: 'state', tick: first, ticks, image: from.hex() }
+      return { message: 'state', tick: first, position, ticks, snapshot: from.hex() }
     }
+    case 22: return { message: 'past', position: first, bytes: from.hex() }
     case 19: return { message: 'wanted', tick: first, isWhole: named([false, true], from.varint()) }
     case 21: return { message: 'sealing', tick: first }
     default: throw new Error('unknown message')
@@ -100,6 +102,26 @@ function named<T>(names: readonly T[], at: number): T {
   const name = names[at]
   if (name === undefined) throw new Error('no such number')
   return name
+}
+
+/** Reads a snapshot: the players after a tick, and the image, which stays bytes. */
+export function readSnapshot(bytes: Uint8Array): Meaning {
+  const from = new Bytes(bytes)
+  const end = from.varint() + from.at
+  const flags = from.varint()
+  if (flags > 3) throw new Error('unknown flags')
+  const [speedPercent, deadlineUs, checkTick, checkUntil] = [1, 2, 3, 4].map(() => from.varint())
+  if (speedPercent === 0) throw new Error('no speed')
+  const count = from.varint()
+  if (count > 16) throw new Error('too many players')
+  const entries = Array.from({ length: count }, () => from.varint())
+  const players = entries.map((entry) => Math.floor(entry / 2))
+  if (new Set(players).size < players.length || players.includes(0)) throw new Error('a player twice, or player 0')
+  if (from.at !== end) throw new Error('the roster has another length')
+  return {
+    isPaused: flags % 2 === 1, isHashFull: flags >= 2, speedPercent, deadlineUs, checkTick, checkUntil, players,
+    away: players.filter((_, at) => entries[at]! % 2 === 1), image: from.hex(),
+  }
 }
 
 /** The messages of a stream, given its frames in order. */

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
-import { decodeSync, encodeSync, type SyncMessage } from '../../packages/tickwire/src/core/order/sync-messages.ts'
+import {
+  decodeSync, encodeSync, joinSnapshot, splitSnapshot, type SyncMessage,
+} from '../../packages/tickwire/src/core/order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../../packages/tickwire/src/core/order/sync-stream.ts'
+import { Roster } from '../../packages/tickwire/src/core/lockstep/roster.ts'
 import vectors from '../vectors/desync.json' with { type: 'json' }
-import { readStream, readSyncMessage, type Meaning } from './desync-checker.ts'
+import { readSnapshot, readStream, readSyncMessage, type Meaning } from './desync-checker.ts'
 
 const unhex = (text: string): Uint8Array =>
   Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
@@ -36,6 +39,28 @@ test('[DESYNC7] cut, too long and unknown messages are refused by both', () => {
       expect(decodeSync(damaged)).toBeUndefined()
       expect(() => readSyncMessage(damaged)).toThrow()
     }
+  }
+})
+
+test.each(vectors.snapshots)('[REJOIN7] snapshot: $name', ({ bytes, meaning }) => {
+  expect(readSnapshot(unhex(bytes))).toEqual(meaning)
+  const { roster: text, image } = splitSnapshot(unhex(bytes))!
+  const roster = Roster.decode(text)!
+  const { isPaused, isHashFull, speedPercent, deadlineMs, checkTick, checkUntil, players } = roster
+  expect({
+    isPaused, isHashFull, speedPercent, deadlineUs: 1000 * deadlineMs, checkTick, checkUntil, players,
+    away: players.filter((player) => roster.isAway(player)), image: hex(image),
+  }).toEqual(meaning)
+  expect(hex(joinSnapshot(roster.encode(), image))).toBe(bytes)
+  for (let length = 0; length < text.length; length++) expect(Roster.decode(text.slice(0, length))).toBeUndefined()
+})
+
+test('[REJOIN7] rosters with unknown flags, no speed, a player twice or player 0 are refused by both', () => {
+  for (const numbers of [[4, 100, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, 100, 0, 0, 0, 2, 2, 3], [0, 100, 0, 0, 0, 1, 1],
+    [0, 100, 0, 0, 0, 17, ...Array.from({ length: 17 }, (_, at) => 2 * at + 2)], [0, 100, 0, 0, 0, 0, 0]]) {
+    const roster = Uint8Array.from(numbers)
+    expect(Roster.decode(roster)).toBeUndefined()
+    expect(() => readSnapshot(joinSnapshot(roster, new Uint8Array(1)))).toThrow()
   }
 })
 

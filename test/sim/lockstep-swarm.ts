@@ -15,6 +15,7 @@ import { readTicks, type OrderMeaning } from '../reference/lockstep-checker.ts'
 import { type InvariantId, type Violation, ViolationError } from './invariants.ts'
 import { game, Move, Spawn, Take, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
+import { isSameLog } from './same-log.ts'
 
 const STORM_MS = 8000
 /** A storm in which one line fails for a minute. */
@@ -280,9 +281,7 @@ class LockstepWorld {
   #checkBytes(): void {
     const { log } = this.#party.match.relay
     this.#actors.forEach(({ client }, number) => {
-      const own = client.client.feed.log
-      const isEqual = own.bytes.slice(0, own.length).every((byte, at) => byte === log.bytes[at])
-      require('I23', isEqual && own.length <= log.length, `client ${number} has other bytes than the relay`)
+      require('I23', isSameLog(client.client.feed.log, log), `client ${number} has other bytes than the relay`)
     })
   }
 

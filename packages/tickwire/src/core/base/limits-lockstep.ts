@@ -110,6 +110,18 @@ export const HISTORY_TICKS = 32
 /** A client that is so many ticks behind gets an image: fewer are stepped sooner than an image arrives. */
 export const REJOIN_BEHIND_TICKS = 300
 
+/** How long a player that returns may take until it steps the newest ticks, in ms. Then its seat is free. */
+export const REJOIN_MS_MAX = 60_000
+
+/**
+ * Bytes of an image that a donor encodes in one tick, about: 1 ms here, and less than a third of a draw on a machine
+ * that is five times slower.
+ */
+export const IMAGE_SLICE_BYTES = 20_480
+
+/** Bytes of old ticks in one message: one in each round trip, so a client gets 40 KB a second at 200 ms. */
+export const PAST_PIECE_BYTES = 8192
+
 /** How long a relay waits for an image and its digest, in ms. Then it asks another donor. */
 export const IMAGE_WAIT_MS = 5000
 

@@ -298,10 +298,13 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     this.#platform.repaint(paint)
   }
 
-  /** The ticks so far, for `replay`. */
-  played(): PlayedMatch {
+  /**
+   * The ticks so far, for `replay`. Undefined while ticks are missing: a room that joined a running match gets the
+   * ticks from before in the background.
+   */
+  played(): PlayedMatch | undefined {
     const { feed, game } = this.runner
-    return playedMatch(feed.log, game.tickRate, feed.seed)
+    return feed.log.isWhole ? playedMatch(feed.log, game.tickRate, feed.seed) : undefined
   }
 
   /** Numbers for an overlay. */

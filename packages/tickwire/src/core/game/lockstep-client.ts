@@ -19,13 +19,15 @@ import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import { LockstepRunner, type RunnerOptions } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
+import { PastTicks } from '../lockstep/past-ticks.ts'
 import { RelayFeed } from '../lockstep/relay-feed.ts'
+import { Roster } from '../lockstep/roster.ts'
 import type { CodeSite } from '../lockstep/desync/code-site.ts'
 import { DesyncAgent } from '../lockstep/desync/desync-agent.ts'
 import type { DesyncFinding } from '../lockstep/desync/finding.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
-import { decodeSync, encodeSync, type SyncMessage } from '../order/sync-messages.ts'
+import { decodeSync, encodeSync, splitSnapshot, type SyncMessage } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
 import type { SealSigner } from '../order/tick-sealer.ts'
 import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
@@ -59,7 +61,11 @@ export interface LockstepClientOptions {
   readonly onClosed?: (reason: CloseReason) => void
 }
 
+type State = Extract<SyncMessage, { kind: 'state' }>
+
 const NO_BYTES = new Uint8Array(0)
+/** A client that is at most so many ticks behind has caught up: half a second at 30 Hz. */
+const NEAR_TICKS = 15
 
 /** The client's side of a lockstep match, driven by a loop of your own: receive, tick, send. */
 export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
@@ -79,8 +85,9 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   readonly lanes: LockstepLanes = new LockstepLanes()
   readonly #options: LockstepClientOptions
   #isObserver = false
-  /** An image from the relay, until the next tick. */
-  #image: { readonly tick: Tick; readonly bytes: Uint8Array } | undefined
+  /** A state from the relay, until the next tick. */
+  #state: State | undefined
+  #past: PastTicks
   /** Until then the client waits for an image. */
   #waitUntil: Millis = 0
   /** Whether it has asked for an image on this connection. */
@@ -91,6 +98,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.game = game
     this.#options = options
     this.feed = new RelayFeed({ tickRate: game.tickRate })
+    this.#past = this.#makePast()
     const { createEndpoint = createAnyEndpoint } = options
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
@@ -132,9 +140,12 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
 
   /** Steps the ticks that are due. Returns how many. */
   tick(now: Millis): number {
-    if (this.#image !== undefined) this.#jump(this.#image)
+    if (this.#state !== undefined) this.#jump(this.#state)
     this.lanes.drain()
-    return this.#isWaiting(now) ? 0 : (this.runner?.update(now) ?? 0)
+    if (this.#isWaiting(now)) return 0
+    const count = this.runner?.update(now) ?? 0
+    if (!this.feed.log.isWhole) this.#fetchPast(now)
+    return count
   }
 
   /** Sends what is due. Returns when to call `tick` and `drain` again at the latest. */
@@ -156,7 +167,19 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.runner = undefined
     this.agent = undefined
     this.seat = undefined
-    this.#image = undefined
+    this.#state = undefined
+    this.#past = this.#makePast()
+  }
+
+  /** While the client catches up, the line is for the newest ticks. */
+  #fetchPast(now: Millis): void {
+    const { feed: { log }, runner } = this
+    const tick = runner?.tick ?? 0
+    if (log.newest - tick <= NEAR_TICKS || !log.has(tick + 1)) this.#past.update(now)
+  }
+
+  #makePast(): PastTicks {
+    return new PastTicks(this.feed.log, (message) => { this.#sync.send(encodeSync(message)) })
   }
 
   get #sha256(): Sha256 {
@@ -164,10 +187,12 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     return (bytes) => provider.sha256(bytes)
   }
 
-  /** Goes on from the image. If it is not one, the ticks up to it are stepped. */
-  #jump({ tick, bytes }: { readonly tick: Tick; readonly bytes: Uint8Array }): void {
-    this.#image = undefined
-    this.runner?.jump(tick, bytes)
+  /** Goes on from the state. If it is not one, the ticks up to it are stepped when they have arrived. */
+  #jump({ tick, snapshot }: State): void {
+    this.#state = undefined
+    const parts = splitSnapshot(snapshot)
+    const roster = parts && Roster.decode(parts.roster)
+    if (parts !== undefined && roster !== undefined) this.runner?.jump(tick, parts.image, { roster })
   }
 
   /** Whether an image is to come that makes stepping needless. */
@@ -175,10 +200,12 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     return now < this.#waitUntil
   }
 
-  /** A state to go on from, and all ticks up to it. */
-  #handleState(now: Millis, { tick, ticks, image }: Extract<SyncMessage, { kind: 'state' }>): void {
+  /** A state to go on from. Tick 0: there is none. */
+  #handleState(now: Millis, state: State): void {
     this.#waitUntil = 0
-    if (tick > 0 && this.feed.ticks.takeAll(now, ticks, tick)) this.#image = { tick, bytes: image }
+    if (state.tick === 0 || !this.feed.skipLog(now, state.ticks, state.tick, state.position)) return
+    this.#state = state
+    this.#past.begin(now)
   }
 
   /** The match is at a tick. A client that is far behind asks for an image, and waits for it. */
@@ -218,6 +245,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       this.#sync = sync
       const message = decodeSync(bytes)
       if (message?.kind === 'state') this.#handleState(now, message)
+      else if (message?.kind === 'past') this.#past.handlePiece(message)
       else if (message !== undefined) this.agent?.handleMessage(now, message)
     }
     connection.addSource(LOCKSTEP_KIND.sync, sync)
@@ -242,6 +270,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       } else {
         this.feed.reopen()
         this.agent?.restart()
+        this.#past.restart()
       }
       this.#options.onOpened?.()
     } else {

@@ -31,7 +31,7 @@ import { leanPulse } from './desync/lean-pulse.ts'
 import { OwnOrders, type OrderListener } from './own-orders.ts'
 import { decodeValues, encodeValues } from './order-values.ts'
 import { Roster } from './roster.ts'
-import type { RunnerOptions, RunnerWatch } from './runner-options.ts'
+import type { JumpOptions, RunnerOptions, RunnerWatch } from './runner-options.ts'
 import type { TickFeed } from './tick-feed.ts'
 
 export type { RunnerOptions, RunnerWatch } from './runner-options.ts'
@@ -208,9 +208,10 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
 
   /**
    * Goes on from an image of the world after a tick of the log, without stepping the ticks up to it. False: the bytes
-   * are not an image of that tick, or the log does not reach it, and nothing has changed. Only a replay goes back.
+   * are not an image of that tick, or the log does not reach it, and nothing has changed. `roster`: the players after
+   * the tick; without it they are read from the log. Only a replay goes back.
    */
-  jump(tick: Tick, image: Uint8Array, mayGoBack: boolean = false): boolean {
+  jump(tick: Tick, image: Uint8Array, { roster, mayGoBack = false }: JumpOptions = {}): boolean {
     const { feed } = this
     if ((tick <= this.tick && !mayGoBack) || tick > feed.log.newest || feed.skipTo === undefined) return false
     const seed = this.#hasBegun ? this.world.seed : this.#seedUpTo(tick)
@@ -220,30 +221,36 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     const copy = new World(this.game.entities, { seed, sharing: world, ...(external && { external }) })
     const isRight = seed !== 0 && restoreWorld(copy, image) === 'restored' && copy.tick === tick
     if (!isRight) world.external.load(saved)
-    else this.#skip(tick, seed, copy)
+    else this.#skip(tick, seed, copy, roster)
     for (const store of copy.stores) world.dropValuesOf(store)
     return isRight
   }
 
   /** Makes the world that after a tick of the log. */
-  #skip(tick: Tick, seed: number, copy: World): void {
+  #skip(tick: Tick, seed: number, copy: World, roster: Roster | undefined): void {
     if (!this.#hasBegun) reseedWorld(this.world, seed)
     this.#hasBegun = true
-    if (tick < this.tick) this.roster.restore(new Roster())
     this.#isEnded = false
+    if (roster !== undefined) this.roster.restore(roster)
+    else this.#readRoster(tick)
+    copyWorld(copy, this.world)
+    this.hash.update()
+    this.feed.skipTo?.(tick, this.roster.speedPercent)
+    this.#options.onJump?.(tick)
+  }
+
+  /** The players after a tick, from the events of the log. */
+  #readRoster(tick: Tick): void {
+    if (tick < this.tick) this.roster.restore(new Roster())
     for (let skipped = tick < this.tick ? 1 : this.tick + 1; skipped <= tick; skipped++) {
       this.#decode(skipped, false)
       this.#applyRoster(skipped)
     }
-    copyWorld(copy, this.world)
-    this.hash.update()
-    this.feed.skipTo?.(tick)
-    this.#options.onJump?.(tick)
   }
 
   /** The seed that the players agree on in the ticks up to one; 0: they have not. Notes when the game begins. */
   #seedUpTo(tick: Tick): number {
-    for (let each = this.tick + 1; each <= tick; each++) {
+    for (let each = this.tick + 1; each <= tick && this.feed.log.has(each); each++) {
       this.#decode(each, false)
       if (this.#reveals.length === 0) continue
       this.#beganAt = each

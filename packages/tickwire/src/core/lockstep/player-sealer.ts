@@ -43,7 +43,8 @@ export class PlayerSealer {
   handleStepped(tick: Tick): void {
     const { game: { tickRate } } = this.#runner
     const isDue = tick % (EVERY_SECONDS * tickRate) === 0 || this.#runner.isEnded
-    if (!isDue || this.isDeceived) return
+    // The hash runs over all own orders: after a rejoin it waits for the ticks from before.
+    if (!isDue || this.isDeceived || !this.#runner.feed.log.isWhole) return
     this.isDeceived = this.#runner.lastStranger > this.#from
     while (this.#done < tick) this.#add(++this.#done)
     if (this.isDeceived || this.#chain.orders === this.#signed) return

@@ -97,18 +97,29 @@ export class RelayFeed implements TickFeed {
 
   poll(now: Millis): Tick {
     const next = this.#taken + 1
-    if (next > this.log.newest || this.#isVoid || now < this.#playout.dueAt(next)) return 0
+    if (!this.log.has(next) || this.#isVoid || now < this.#playout.dueAt(next)) return 0
     this.#taken = next
     return next
   }
 
-  skipTo(tick: Tick): void {
+  skipTo(tick: Tick, speedPercent: number): void {
     this.#taken = tick
+    this.#percent = speedPercent
+    this.#playout.restart(tick, speedPercent)
     this.orders.skipTo(tick)
   }
 
+  /**
+   * Goes on after a tick that ends at a position of the log. The ticks up to it come later; only the first two are
+   * needed at once (`first`), if the players agreed on the seed in them. False: the relay does not keep the rules.
+   */
+  skipLog(now: Millis, first: Uint8Array, tick: Tick, position: number): boolean {
+    if (first.length > 0 && !this.ticks.takeFirst(now, first, REVEAL_TICK)) return false
+    return this.log.skip(tick, position)
+  }
+
   nextAt(): Millis {
-    return this.#taken < this.log.newest && !this.#isVoid ? this.#playout.dueAt(this.#taken + 1) : Infinity
+    return this.log.has(this.#taken + 1) && !this.#isVoid ? this.#playout.dueAt(this.#taken + 1) : Infinity
   }
 
   report(tick: Tick, pulse: number): void {
@@ -119,7 +130,7 @@ export class RelayFeed implements TickFeed {
   status(): FeedStatus {
     if (this.#hasEnded || this.#isVoid) return 'ended'
     if (!this.#isOpen) return 'connecting'
-    return this.#taken < this.log.newest ? 'ready' : 'waiting'
+    return this.log.has(this.#taken + 1) ? 'ready' : 'waiting'
   }
 
   /** Numbers for an overlay. */

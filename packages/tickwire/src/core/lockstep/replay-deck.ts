@@ -46,7 +46,7 @@ export class ReplayDeck implements RunnerWatch {
     const key = this.#keyBefore(tick)
     const isBehind = tick < runner.tick
     if (isBehind || (key !== undefined && key.tick > runner.tick)) {
-      if (key === undefined || !runner.jump(key.tick, key.image, true)) return false
+      if (key === undefined || !runner.jump(key.tick, key.image, { mayGoBack: true })) return false
     }
     const { speed } = this.#feed
     this.#feed.speed = Infinity

@@ -1,8 +1,17 @@
 /** The players of a lockstep match and which of them are away, by the events of the tick stream. */
 
+import { LOCKSTEP_PLAYERS_MAX } from '../base/limits.ts'
 import type { PeerId, Tick } from '../base/time.ts'
+import { putVarint, VarintReader } from '../order/leb128.ts'
 import type { TickEvent } from '../order/tick-event.ts'
 import { RECENT_TICKS } from './check-schedule.ts'
+
+const PAUSED = 1
+const HASH_FULL = 2
+const MICROS = 1000
+/** Numbers before the players, and bytes of a number at most. */
+const HEAD_NUMBERS = 6
+const NUMBER_BYTES = 8
 
 /** The mode of a `hash` event that asks for one whole hash, in its tick. */
 const HASH_ONCE = 2
@@ -42,6 +51,40 @@ export class Roster {
     this.isHashFull = other.isHashFull
     this.checkUntil = other.checkUntil
     this.checkTick = other.checkTick
+  }
+
+  /** The roster as bytes: equal rosters have equal bytes. docs/wire/DESYNC.md has them. */
+  encode(): Uint8Array {
+    const bytes = new Uint8Array(NUMBER_BYTES * (HEAD_NUMBERS + this.#players.length))
+    const flags = (this.isPaused ? PAUSED : 0) | (this.isHashFull ? HASH_FULL : 0)
+    const head = [
+      flags, this.speedPercent, Math.round(this.deadlineMs * MICROS), this.checkTick, this.checkUntil,
+      this.#players.length,
+    ]
+    let at = 0
+    for (const number of head) at = putVarint(bytes, at, number)
+    for (const player of this.#players) at = putVarint(bytes, at, 2 * player + (this.isAway(player) ? 1 : 0))
+    return bytes.slice(0, at)
+  }
+
+  /** Undefined when the bytes are not a roster. */
+  static decode(bytes: Uint8Array): Roster | undefined {
+    const reader = new VarintReader()
+    const next = (): number => reader.end < 0 ? 0 : reader.read(bytes, reader.end, bytes.length)
+    const [flags, speed, deadlineUs, checkTick, checkUntil, count] = Array.from({ length: HEAD_NUMBERS }, next)
+    if (flags > (PAUSED | HASH_FULL) || count > LOCKSTEP_PLAYERS_MAX) return undefined
+    const roster = new Roster()
+    const entries = Array.from({ length: count }, next)
+    roster.#players = entries.map((entry) => Math.floor(entry / 2))
+    for (const entry of entries) if (entry % 2 === 1) roster.#away.add(Math.floor(entry / 2))
+    roster.isPaused = (flags & PAUSED) !== 0
+    roster.isHashFull = (flags & HASH_FULL) !== 0
+    roster.speedPercent = speed
+    roster.deadlineMs = deadlineUs / MICROS
+    roster.checkTick = checkTick
+    roster.checkUntil = checkUntil
+    const isOnce = new Set(roster.#players).size === roster.#players.length && !roster.has(0)
+    return reader.end === bytes.length && isOnce && speed > 0 ? roster : undefined
   }
 
   /** In the order of joining. */

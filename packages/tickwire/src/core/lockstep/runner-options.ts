@@ -3,11 +3,20 @@
 import type { StepTraps } from '../base/step-traps.ts'
 import type { Tick } from '../base/time.ts'
 import type { TickEvent } from '../order/tick-event.ts'
+import type { Roster } from './roster.ts'
 
 /** Sees every tick of a runner before the game's listeners do. */
 export interface RunnerWatch {
   /** A tick was stepped, and has this hash: low and high half. */
   handleStepped(tick: Tick, low: number, high: number): void
+}
+
+/** What is known about the tick of an image. */
+export interface JumpOptions {
+  /** The players after it. Default: they are read from the log, which must be whole. */
+  readonly roster?: Roster
+  /** Whether the tick may be in the past: only in replays. Default: false. */
+  readonly mayGoBack?: boolean
 }
 
 /** How a runner is made. */

@@ -45,8 +45,10 @@ export interface TickFeed {
   submit(now: Millis, type: number, data: Uint8Array): SubmitResult
   /** The tick after the last that was taken, if it is there and due; 0: not yet. */
   poll(now: Millis): Tick
-  /** Goes on after a tick that was not stepped. Feeds that cannot skip have no such function. */
-  skipTo?(tick: Tick): void
+  /**
+   * Goes on after a tick that was not stepped, at a speed in percent. Feeds that cannot skip have no such function.
+   */
+  skipTo?(tick: Tick, speedPercent: number): void
   /** When `poll` may have the next tick. Infinity: when something arrives. */
   nextAt(): Millis
   /** The runner has stepped a tick: 16 bits and 64 bits of its state. */

@@ -8,10 +8,10 @@
  *                                                               └──▶ not equal, or late: the next donor
  *
  * An image is only a shortcut. A client that waits for one is sent an empty state of tick 0 when there is none, and
- * steps the ticks that it receives.
+ * steps the ticks that it receives. The ticks before an image follow when the client asks for them, a piece at a time.
  */
 
-import { IMAGE_WAIT_MS, REJOIN_AGAIN_MS } from '../base/limits.ts'
+import { IMAGE_WAIT_MS, PAST_PIECE_BYTES, REJOIN_AGAIN_MS, REJOIN_MS_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { Sha256 } from '../order/seed-share.ts'
 import type { SyncMessage } from '../order/sync-messages.ts'
@@ -34,6 +34,10 @@ export interface DeskParts {
   players(): readonly DonorCandidate[]
   /** The newest tick that a client may receive. */
   newestFor(peer: PeerId): Tick
+  /** Bytes of messages that have not arrived at a client. */
+  waitingBytes(peer: PeerId): number
+  /** How many of the first ticks every client needs: those in which players agree on the seed. */
+  readonly firstTicks: number
 }
 
 /** An image that is on its way to the relay. */
@@ -52,6 +56,7 @@ const NEAR_TICKS = 15
 /** Ticks from the request to the tick of the image: it arrives before the tick is stepped, or soon after. */
 const LEAD_TICKS = 2
 const NO_BYTES = new Uint8Array(0)
+const NO_PEERS: readonly PeerId[] = []
 
 /** Images for clients that are far behind. */
 export class RejoinDesk {
@@ -63,6 +68,8 @@ export class RejoinDesk {
   readonly #servedAt = new Map<PeerId, Millis>()
   /** Donors that gave nothing, or something wrong, for the clients that wait. */
   readonly #failed = new Set<PeerId>()
+  /** Since when a player wants to return, until it steps the newest ticks. */
+  readonly #since = new Map<PeerId, Millis>()
   #ask: Ask | undefined
   /** An image for observers, which may not receive its tick yet. */
   #late: { readonly tick: Tick; readonly bytes: Uint8Array; readonly to: Set<PeerId> } | undefined
@@ -79,6 +86,7 @@ export class RejoinDesk {
 
   handleMessage(now: Millis, peer: PeerId, message: SyncMessage): void {
     if (message.kind === 'wanted') this.#need(now, peer)
+    if (message.kind === 'past') this.#givePast(peer, message.position)
     const ask = this.#ask
     const isImage = message.kind === 'image' || message.kind === 'digest'
     if (ask === undefined || !isImage || message.tick !== ask.tick) return
@@ -92,6 +100,7 @@ export class RejoinDesk {
     this.#waiting.delete(peer)
     this.#late?.to.delete(peer)
     this.#servedAt.delete(peer)
+    this.#since.delete(peer)
     const ask = this.#ask
     if (ask !== undefined && (ask.donor === peer || ask.witnesses.includes(peer))) this.#fail(now, ask)
   }
@@ -106,6 +115,23 @@ export class RejoinDesk {
       this.#give(peer, late.tick, late.bytes)
     }
     if (late.to.size === 0) this.#late = undefined
+  }
+
+  /** Players that did not return in time, each once. */
+  takeDropped(now: Millis): readonly PeerId[] {
+    if (this.#since.size === 0) return NO_PEERS
+    const { newest } = this.#parts.log
+    const executed = new Map(this.#parts.players().map((each) => [each.peer, each.executed]))
+    const dropped: PeerId[] = []
+    for (const [peer, since] of this.#since) {
+      const tick = executed.get(peer)
+      const isLate = now >= since + REJOIN_MS_MAX
+      // Observers have no seat that others wait for.
+      if (tick !== undefined && tick + NEAR_TICKS < newest && !isLate) continue
+      this.#since.delete(peer)
+      if (tick !== undefined && tick + NEAR_TICKS < newest) dropped.push(peer)
+    }
+    return dropped
   }
 
   /** When `tick` must be called at the latest. */
@@ -123,6 +149,7 @@ export class RejoinDesk {
   /** A client is far behind. */
   #need(now: Millis, peer: PeerId): void {
     if (this.#waiting.has(peer)) return
+    if (!this.#since.has(peer)) this.#since.set(peer, now)
     if (now < (this.#servedAt.get(peer) ?? -Infinity) + REJOIN_AGAIN_MS) return this.#refuse(peer)
     this.#waiting.add(peer)
     if (this.#ask === undefined) this.#begin(now)
@@ -178,12 +205,21 @@ export class RejoinDesk {
 
   /** There is no state: the client steps what it receives. */
   #refuse(to: PeerId): void {
-    this.#out.push({ to, message: { kind: 'state', tick: 0, ticks: NO_BYTES, image: NO_BYTES } })
+    this.#out.push({ to, message: { kind: 'state', tick: 0, position: 0, ticks: NO_BYTES, snapshot: NO_BYTES } })
   }
 
-  #give(to: PeerId, tick: Tick, image: Uint8Array): void {
+  #give(to: PeerId, tick: Tick, snapshot: Uint8Array): void {
+    const { log, firstTicks } = this.#parts
+    const ticks = log.bytes.slice(0, log.endOf(firstTicks))
+    this.#out.push({ to, message: { kind: 'state', tick, position: log.endOf(tick), ticks, snapshot } })
+  }
+
+  /** A client wants old ticks. While much else waits for it, it asks again. */
+  #givePast(to: PeerId, position: number): void {
     const { log } = this.#parts
-    this.#out.push({ to, message: { kind: 'state', tick, ticks: log.bytes.slice(0, log.endOf(tick)), image } })
+    const end = Math.min(position + PAST_PIECE_BYTES, log.endOf(this.#parts.newestFor(to)))
+    if (position >= end || this.#parts.waitingBytes(to) > PAST_PIECE_BYTES) return
+    this.#out.push({ to, message: { kind: 'past', position, bytes: log.bytes.slice(position, end) } })
   }
 
   #fail(now: Millis, { donor }: Ask): void {

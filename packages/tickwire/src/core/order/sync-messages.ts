@@ -10,17 +10,20 @@
  * 5     done          diverged  case, outcome, tick: varints    outcome 0 named, 1 healed, 2 refused
  * 6     root          client    tick varint │ root 64
  * 7     player seal   client    tick, orders: varints │ public key 32 bytes │ signature 64 bytes
- * 8     image         client    tick varint │ image
- * 9     image digest  client    tick varint │ SHA-256 32 bytes
+ * 8     image         client    tick varint │ snapshot
+ * 9     image digest  client    tick varint │ SHA-256 of the snapshot, 32 bytes
  * 16    request       relay     case, tick, level: varints
  * 17    verdict       relay     case, tick, role, mayHeal: varints │ root 64      role 0 witness, 1 donor, 2 diverged
  * 18    summary       relay     case varint │ JSON
  * 19    image wanted  both      tick, whole: varints            whole 1: send the image; 0: send its digest.
  *                                                               From a client, tick 0: a state to go on from
- * 20    state         relay     tick, length: varints │ that many bytes of ticks │ image       tick 0: there is none
+ * 20    state         relay     tick, position, length: varints │ that many bytes of the first ticks │ snapshot
+ *                                                               tick 0: there is none
  * 21    sealing       relay     tick varint                     the newest one. The match is recorded: players sign
+ * 22    past          both      position varint │ bytes of ticks from there on. From a client, no bytes: it wants them
  * ```
  *
+ * A snapshot is the players after a tick and the image of the world: length varint │ roster │ image.
  * A root is the low half, then the high half of a hash, 32 bits each, high byte first. Question and answer are for the
  * two clients (`lockstep/desync/descent-wire.ts`): a relay without the game cannot read them.
  */
@@ -28,6 +31,7 @@
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { readVarint, writeVarint } from '../bits/varint.ts'
+import { putVarint, varintBytes, VarintReader } from './leb128.ts'
 import { readUtf8, utf8Size, writeUtf8 } from '../bits/utf8.ts'
 
 /** A 64-bit hash of a world. */
@@ -40,7 +44,7 @@ export interface Root {
 
 const KIND = {
   report: 1, ask: 2, answer: 3, finding: 4, done: 5, root: 6, seal: 7, image: 8, digest: 9,
-  request: 16, verdict: 17, summary: 18, wanted: 19, state: 20, sealing: 21,
+  request: 16, verdict: 17, summary: 18, wanted: 19, state: 20, sealing: 21, past: 22,
 } as const
 
 /** What a client is in a case of desync. */
@@ -73,10 +77,13 @@ export type SyncMessage =
   | { readonly kind: 'wanted'; readonly tick: number; readonly isWhole: boolean }
   | {
     readonly kind: 'state'; readonly tick: number
-    /** The bytes of all ticks up to this one. */
+    /** Where the tick ends in the log. */
+    readonly position: number
+    /** The bytes of the first ticks, if players agree on the seed there. */
     readonly ticks: Uint8Array
-    readonly image: Uint8Array
+    readonly snapshot: Uint8Array
   }
+  | { readonly kind: 'past'; readonly position: number; readonly bytes: Uint8Array }
   | { readonly kind: 'sealing'; readonly tick: number }
 
 const HEAD_BYTES_MAX = 192
@@ -126,11 +133,15 @@ export function encodeSync(message: SyncMessage): Uint8Array {
       break
     case 'state':
       writeVarint(out, message.tick)
+      writeVarint(out, message.position)
       writeVarint(out, message.ticks.length)
       break
     case 'wanted':
       writeVarint(out, message.tick)
       writeVarint(out, message.isWhole ? 1 : 0)
+      break
+    case 'past':
+      writeVarint(out, message.position)
       break
     default:
       writeVarint(out, 'case' in message ? message.case : message.tick)
@@ -147,7 +158,7 @@ export function decodeSync(bytes: Uint8Array): SyncMessage | undefined {
 }
 
 function read(reader: BitReader, kind: number): SyncMessage | undefined {
-  // Every message but the last begins with a number: a case or a tick.
+  // Every message begins with a number: a case, a tick or a position.
   const first = readVarint(reader)
   switch (kind) {
     case KIND.report: return readReport(reader, first)
@@ -181,14 +192,16 @@ function read(reader: BitReader, kind: number): SyncMessage | undefined {
       return { kind: 'verdict', case: first, tick, role, mayHeal: mayHeal === 1, root }
     }
     case KIND.state: {
+      const position = readVarint(reader)
       const ticks = some(reader, readVarint(reader))
-      return { kind: 'state', tick: first, ticks, image: rest(reader) }
+      return { kind: 'state', tick: first, position, ticks, snapshot: rest(reader) }
     }
     case KIND.wanted: {
       const whole = readVarint(reader)
       return whole > 1 ? undefined : { kind: 'wanted', tick: first, isWhole: whole === 1 }
     }
     case KIND.sealing: return { kind: 'sealing', tick: first }
+    case KIND.past: return { kind: 'past', position: first, bytes: rest(reader) }
     default: return undefined
   }
 }
@@ -212,11 +225,12 @@ function tailOf(message: SyncMessage): Uint8Array {
     case 'report': return encodeUtf8(message.machine)
     case 'finding':
     case 'summary': return encodeUtf8(message.text)
-    case 'state': return joined(message.ticks, message.image)
+    case 'state': return joined(message.ticks, message.snapshot)
     case 'seal': return Uint8Array.of(...message.publicKey, ...message.signature)
     case 'ask':
     case 'answer':
     case 'image':
+    case 'past':
     case 'digest': return message.bytes
     default: return NO_BYTES
   }
@@ -237,6 +251,24 @@ function encodeUtf8(text: string): Uint8Array {
   writeUtf8(out, text)
   out.finish()
   return bytes
+}
+
+/** A snapshot of the players and the world after a tick. */
+export function joinSnapshot(roster: Uint8Array, image: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(varintBytes(roster.length) + roster.length + image.length)
+  const at = putVarint(bytes, 0, roster.length)
+  bytes.set(roster, at)
+  bytes.set(image, at + roster.length)
+  return bytes
+}
+
+/** The parts of a snapshot. Undefined when the bytes are too short. */
+export function splitSnapshot(bytes: Uint8Array): { roster: Uint8Array; image: Uint8Array } | undefined {
+  const reader = new VarintReader()
+  const length = reader.read(bytes, 0, bytes.length)
+  const from = reader.end
+  if (from < 0 || from + length > bytes.length) return undefined
+  return { roster: bytes.slice(from, from + length), image: bytes.slice(from + length) }
 }
 
 function writeRoot(out: BitWriter, { low, high }: Root): void {

@@ -55,6 +55,11 @@ export class SyncSource implements FrameSource {
     return this.#end - this.#base
   }
 
+  /** Whether everything was sent, and nothing of it is known to be lost. */
+  get isSent(): boolean {
+    return this.#sentTo === this.#end && this.#lost.length === 0
+  }
+
   /** False when too much waits: the message is not sent. */
   send(message: Uint8Array): boolean {
     const size = varintBytes(message.length) + message.length

@@ -224,8 +224,8 @@ export class TicksSink implements FrameSink {
     return 'ok'
   }
 
-  /** All ticks up to one, at once: bytes of the log from its beginning on. False when they are invalid. */
-  takeAll(now: Millis, bytes: Uint8Array, last: Tick): boolean {
+  /** The first ticks, at once: bytes of the log from its beginning on. False when they are invalid. */
+  takeFirst(now: Millis, bytes: Uint8Array, last: Tick): boolean {
     this.log.dropPart()
     const known = this.log.length
     return known >= bytes.length || this.#take(now, bytes, known, bytes.length, last)

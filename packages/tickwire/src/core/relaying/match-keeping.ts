@@ -11,7 +11,7 @@ import { KEY_IMAGE_TICKS } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
 import type { Sha256 } from '../order/seed-share.ts'
-import type { Root, SyncMessage } from '../order/sync-messages.ts'
+import { splitSnapshot, type Root, type SyncMessage } from '../order/sync-messages.ts'
 import type { TickLog } from '../order/tick-log.ts'
 
 /** Records a match. `MatchRecorder` is one. */
@@ -147,8 +147,10 @@ export class MatchKeeping {
     this.#ask = undefined
     if (image === undefined) return
     const digest = this.#sha256(image)
+    const parts = splitSnapshot(image)
     let witnesses = 0
     for (const other of digests.values()) if (other.every((byte, at) => byte === digest[at])) witnesses++
-    if (2 * (witnesses + 1) > players) this.#recorder?.handleImage(tick, image, witnesses)
+    if (parts === undefined || 2 * (witnesses + 1) <= players) return
+    this.#recorder?.handleImage(tick, parts.image, witnesses)
   }
 }

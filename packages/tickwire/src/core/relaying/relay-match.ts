@@ -112,6 +112,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.keeping = new MatchKeeping(recorder, this.relay.log, sha256, () => this.#judged())
     this.desk = new RejoinDesk({
       log: this.relay.log, sha256, players: () => this.#judged(), newestFor: (peer) => this.#newestFor(peer),
+      waitingBytes: (peer) => this.#clients.get(peer)?.sync.waitingBytes ?? 0, firstTicks: share === undefined ? 0 : 2,
     })
   }
 
@@ -176,6 +177,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.judge.tick(now)
     this.desk.tick(now)
     this.keeping.tick(now, closed)
+    for (const peer of this.desk.takeDropped(now)) this.#drop(peer, 'timed-out')
     this.#carryOut()
     for (const client of this.#clients.values()) this.#release(client)
     if (closed > 0) {
@@ -240,11 +242,16 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   }
 
   #handleNotice(notice: RelayNotice): void {
-    const isLagging = notice.kind === 'lagging' && this.type.lagging === 'drop'
-    if (isLagging) this.relay.leave(notice.peer, 'lagging')
-    if (isLagging || notice.kind === 'no-share') this.kick({ id: notice.peer })
+    if (notice.kind === 'lagging' && this.type.lagging === 'drop') this.#drop(notice.peer, 'lagging')
+    if (notice.kind === 'no-share') this.kick({ id: notice.peer })
     if (notice.kind === 'differs') this.judge.handleDifference(this.now(), notice.peer, notice.tick)
     this.guard.run('onNotice', notice.peer, () => this.type.onNotice?.(notice))
+  }
+
+  /** The player leaves with the next tick, and its connection ends. */
+  #drop(id: PeerId, reason: EndReason): void {
+    this.relay.leave(id, reason)
+    this.kick({ id })
   }
 
   #sink(peer: PeerId, client: Client): FrameSink {
@@ -281,7 +288,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       const message = decodeSync(bytes)
       if (message === undefined) return
       this.judge.handleMessage(now, peer, message)
-      if (message.kind === 'wanted') client.isHeld = true
+      client.isHeld ||= message.kind === 'wanted'
       this.desk.handleMessage(now, peer, message)
       this.keeping.handleMessage(peer, message)
       this.#carryOut()
@@ -302,9 +309,9 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     }
   }
 
-  /** A client that has received a state gets the ticks after it. Before, they would arrive too early. */
+  /** A client to which a state was sent gets the ticks after it. Those that arrive before it are sent again. */
   #release(client: Client): void {
-    if (!client.isHeld || client.stateTick === 0 || client.sync.waitingBytes > 0) return
+    if (!client.isHeld || client.stateTick === 0 || !client.sync.isSent) return
     client.isHeld = false
     client.source.noteExecuted(client.stateTick)
     client.source.wake()
@@ -319,8 +326,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
         this.relay.end('void')
         break
       case 'desynced':
-        this.relay.leave(event.peer, 'desynced')
-        this.kick({ id: event.peer })
+        this.#drop(event.peer, 'desynced')
         break
       case 'referee':
         void this.#ask(event.tick)

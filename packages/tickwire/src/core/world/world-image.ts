@@ -48,15 +48,82 @@ const DOUBLE = new DataView(new ArrayBuffer(8))
 
 /** The world between two ticks; undefined when it is larger than 64 MiB. */
 export function encodeWorld(world: World): Uint8Array | undefined {
-  assert(!world.isStepping, 'an image is taken between two ticks')
-  const external = world.external.encode()
-  for (let size = FIRST_BYTES; size <= LAST_BYTES; size *= 4) {
-    const bytes = new Uint8Array(size)
-    const out = new BitWriter(bytes)
-    writeWorld(world, out, external)
-    if (!out.failed) return bytes.slice(0, out.finish())
+  const encoder = new WorldEncoder(world)
+  while (!encoder.advance(Infinity));
+  return encoder.image
+}
+
+/** Encodes a world in slices, so that no draw of a page waits for all of it. The world must not change meanwhile. */
+export class WorldEncoder {
+  /** The bytes, when `advance` has returned true. Undefined then: the world is larger than 64 MiB. */
+  image: Uint8Array | undefined = undefined
+  readonly #world: World
+  readonly #external: Uint8Array
+  readonly #codec: ObjectCodec
+  readonly #hasDraws: boolean
+  #out: BitWriter
+  #size = FIRST_BYTES
+  #index = 0
+
+  constructor(world: World) {
+    assert(!world.isStepping, 'an image is taken between two ticks')
+    this.#world = world
+    this.#external = world.external.encode()
+    this.#codec = new ObjectCodec(world)
+    this.#hasDraws = world.hasDraws || world.worldDraws > 0
+    this.#out = this.#begin()
   }
-  return undefined
+
+  /** Writes at most about `sizeBytes` more bytes. True when it is done. */
+  advance(sizeBytes: number): boolean {
+    const { highWater } = this.#world.objects
+    const end = this.#out.bitLength + 8 * sizeBytes
+    while (this.#index < highWater && this.#out.bitLength < end && !this.#out.failed) this.#place(this.#index++)
+    if (this.#index >= highWater && !this.#out.failed) this.#finish()
+    if (!this.#out.failed) return this.image !== undefined
+    this.#size *= 4
+    if (this.#size > LAST_BYTES) return true
+    this.#out = this.#begin()
+    return false
+  }
+
+  #begin(): BitWriter {
+    const { seed, tick, prng, worldDraws, objects } = this.#world
+    const out = new BitWriter(new Uint8Array(this.#size))
+    this.#index = 0
+    out.writeBits(MAGIC, 16)
+    out.writeBits(VERSION, 8)
+    writeVarint(out, seed)
+    writeVarint(out, tick)
+    for (const word of prng.state) out.writeBits(word, 32)
+    out.writeBits(this.#hasDraws ? 1 : 0, 1)
+    if (this.#hasDraws) writeVarint(out, worldDraws)
+    writeVarint(out, objects.highWater)
+    return out
+  }
+
+  #place(index: number): void {
+    const { objects } = this.#world
+    const out = this.#out
+    const type = objects.typeAt(index)
+    out.writeBits(type === NO_TYPE ? 0 : 1, 1)
+    out.writeBits(objects.idAt(index) & 0xffff, 16)
+    if (type === NO_TYPE) return
+    out.writeBits(type, 8)
+    out.writeBits(objects.ownerAt(index), 32)
+    writeVarint(out, objects.birthTickAt(index))
+    writeVarint(out, objects.birthOrdinalAt(index))
+    if (this.#hasDraws) writeVarint(out, objects.words[(index << WORD.shift) + WORD.draws])
+    this.#codec.write(out, type, objects.slotAt(index))
+  }
+
+  #finish(): void {
+    const out = this.#out
+    writeQueue(this.#world, out)
+    writeVarint(out, this.#external.length)
+    out.copyBits(this.#external, 0, 8 * this.#external.length)
+    if (!out.failed) this.image = out.bytes.slice(0, out.finish())
+  }
 }
 
 /** Puts an image into a world that has no objects yet. */
@@ -75,35 +142,6 @@ export function restoreWorld(world: World, bytes: Uint8Array): ImageVerdict {
   }
   world.handleLoaded(world.structure)
   return 'restored'
-}
-
-function writeWorld(world: World, out: BitWriter, external: Uint8Array): void {
-  const { objects, prng } = world
-  const codec = new ObjectCodec(world)
-  out.writeBits(MAGIC, 16)
-  out.writeBits(VERSION, 8)
-  writeVarint(out, world.seed)
-  writeVarint(out, world.tick)
-  for (const word of prng.state) out.writeBits(word, 32)
-  const hasDraws = world.hasDraws || world.worldDraws > 0
-  out.writeBits(hasDraws ? 1 : 0, 1)
-  if (hasDraws) writeVarint(out, world.worldDraws)
-  writeVarint(out, objects.highWater)
-  for (let index = 0; index < objects.highWater && !out.failed; index++) {
-    const type = objects.typeAt(index)
-    out.writeBits(type === NO_TYPE ? 0 : 1, 1)
-    out.writeBits(objects.idAt(index) & 0xffff, 16)
-    if (type === NO_TYPE) continue
-    out.writeBits(type, 8)
-    out.writeBits(objects.ownerAt(index), 32)
-    writeVarint(out, objects.birthTickAt(index))
-    writeVarint(out, objects.birthOrdinalAt(index))
-    if (hasDraws) writeVarint(out, objects.words[(index << WORD.shift) + WORD.draws])
-    codec.write(out, type, objects.slotAt(index))
-  }
-  writeQueue(world, out)
-  writeVarint(out, external.length)
-  out.copyBits(external, 0, 8 * external.length)
 }
 
 /** Everything that decides the ids of the next spawns. */
