@@ -15,7 +15,7 @@ test('[SIM14, SIM15, SIM17] the guide: what happens live', () => {
   sim.rejoin(0)                                        // reloads the page: the same seat
   sim.leave(1)                                         // leaves for good
   sim.stall('server', 200)                             // a busy main thread, here of the server
-  sim.weather({ loss: 1 }, 0)                          // an outage: the player comes back by itself
+  sim.weather({ loss: 1 }, 0)                          // an outage: the player reconnects automatically
   sim.run(3000)
   sim.weather({ latencyMs: 80 }, 0)
   sim.run(3000)

@@ -81,7 +81,7 @@ export function divide(a: Q32, b: Q32, out: Q32): void {
   rest[0] = 0
   rest[1] = top[0]
   takeProduct(quotient, bottom, rest)
-  // The second settles the rest to half a denominator, the third to the remainder that rounding down leaves.
+  // The second correction leaves a rest of at most half a denominator, the third the remainder of rounding down.
   correct(Math.round(signed(rest) / size))
   if (rest[1] < 0) correct(-1)
   // Twice the rest less the denominator: not below zero means at least half a step is missing.

@@ -10,8 +10,8 @@ const MIX_B = 0xab0e9789 | 0
 const MIX_C = 0x38b34ae5 | 0
 const MIX_D = 0xa1e38b93 | 0
 
-// A accumulator takes a word of a full block, and is fed by its neighbour. Written out four times, because the compiler
-// reliably inlines only one level of calls.
+// An accumulator takes a word of a full block, and is fed by its neighbour. Written out four times, because the
+// compiler reliably inlines only one level of calls.
 
 /** @hot */
 export function accA(a: number, word: number, b: number): number {
@@ -41,7 +41,7 @@ export function accD(d: number, word: number, a: number): number {
   return (Math.imul(((acc << 13) | (acc >>> 19)) + a, 5) + 0x32ac3b17) | 0
 }
 
-// A accumulator takes a word of the last, partial block. A zero word changes nothing, so missing words count as zero.
+// An accumulator takes a word of the last, partial block. A zero word changes nothing, so missing words count as zero.
 
 /** @hot */
 export function tailA(a: number, word: number): number {

@@ -6,16 +6,15 @@
  * per second (bench/numbers.bench.ts) with no BigInt and no WebAssembly.
  *
  *   content    w0 w1 w2 w3 | w4 w5 w6 w7 | ... | tail, padded with zeros     little-endian 32-bit words
- *              each block is folded into the lanes a b c d (hash-lanes.ts)
+ *              each block is folded into the accumulators a b c d (hash-accumulators.ts)
  *   result     out[at] = low 32 bits, out[at + 1] = high 32 bits
  *
  * Invariant: the result depends on the values and their order only, never on the machine's byte order, on alignment or
  * on how the content was divided. Words hash as their little-endian bytes do (HASH2).
  *
  * It is not cryptographic: an attacker that chooses the content can produce collisions. Never authenticate with it. A
- * seed gives a different hash of the same content, but it does not separate kinds of content (nothing under seed 1
- * hashes as one zero byte under seed 0, both being 1 in every lane): to separate kinds, hash the kind as the first
- * word.
+ * seed gives a different hash of the same content, but it does not separate kinds of content (empty content under seed
+ * 1 has the hash of one zero byte under seed 0): to separate kinds, hash the kind as the first word.
  *
  * Slow reference: test/reference/hash-reference.ts, compared by hash.test.ts.
  */

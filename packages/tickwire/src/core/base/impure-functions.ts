@@ -30,10 +30,10 @@ export function exactTwinOf(name: string): string {
   return hasTwin ? `use math.${name} of tickwire` : 'write it with math.exp and math.log of tickwire'
 }
 
-const TIME = { problem: 'another value on every machine', fix: 'use world.tick' } as const
-const CHANCE = { problem: 'another value on every machine', fix: 'use world.random or world.prng' } as const
+const TIME = { problem: 'a different value on every machine', fix: 'use world.tick' } as const
+const CHANCE = { problem: 'a different value on every machine', fix: 'use world.random or world.prng' } as const
 const LOCALE = { problem: 'depends on the language of the machine', fix: 'compare with < and >' } as const
-const LATER = { problem: 'runs when the machine likes', fix: 'count ticks in a field of an entity' } as const
+const LATER = { problem: 'runs at no fixed tick', fix: 'count ticks in a field of an entity' } as const
 
 /** Globals whose mere use is wrong. */
 export const IMPURE_GLOBALS: readonly ImpureFunction[] = [

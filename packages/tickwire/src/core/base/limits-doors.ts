@@ -185,5 +185,8 @@ export const PASSWORD_TRY_MS = 10_000
  */
 export const SEAT_TICKETS_MAX = 4
 
-/** Visits that were given a worker and have not arrived yet. The oldest are forgotten: their transports may part. */
+/**
+ * Visits that were given a worker and have not arrived yet. The oldest are forgotten: their transports may then reach
+ * different workers.
+ */
 export const WORKER_VISITS_MAX = 4096

@@ -15,8 +15,8 @@ export const LOCKSTEP_FRAME_BYTES_MAX = 400
 export const ORDER_BYTES_MAX = 380
 
 /**
- * Bytes of the values of an order that is too large for a frame: it goes by the lane of orders, whose queue holds 4,096
- * bytes, with its type and the head of its parts.
+ * Bytes of the values of an order that is too large for a frame: it goes by the message lane `orders`, whose queue
+ * holds 4,096 bytes, with its type and the head of its parts.
  */
 export const ORDER_LARGE_BYTES_MAX = 4000
 
@@ -24,8 +24,8 @@ export const ORDER_LARGE_BYTES_MAX = 4000
 export const LANE_MESSAGE_BYTES_MAX = 1000
 
 /**
- * Bytes that a player may send on lanes, a second for ever and at once after a silence. The relay sends each of them to
- * all other players: 32 KiB a second are voice, chat and half a picture.
+ * Bytes that a player may send on message lanes: per second, and at once after a silence. The relay sends each of them
+ * to all other players: 32 KiB a second are voice, chat and half a picture.
  */
 export const LANE_BYTES_PER_SECOND = 32_768
 export const LANE_BYTES_BURST = 65_536
@@ -57,11 +57,13 @@ export const TICK_LOG_BYTES_MAX = 8_388_608
 /** Orders of one player in one tick. The budget is lower; this bounds what a wrong configuration allows. */
 export const ORDERS_PER_TICK_MAX = 256
 
-/** Orders per tick that a player may send for ever, and at once after a silence. Normal play has 5 to 10 a second. */
+/**
+ * Orders that a player may send: per tick on average, and at once after a silence. Normal play has 5 to 10 a second.
+ */
 export const ORDER_BUDGET_PER_TICK = 16
 export const ORDER_BUDGET_BURST = 128
 
-/** Bytes of orders per tick that a player may send for ever, and at once after a silence. */
+/** Bytes of orders that a player may send: per tick on average, and at once after a silence. */
 export const ORDER_BYTES_PER_TICK = 256
 export const ORDER_BYTES_BURST = 8192
 
@@ -98,7 +100,7 @@ export const SYNC_SMALL_BYTES_MAX = 16_384
 /** Bytes that wait in one sync stream: the largest message, and small ones behind it. */
 export const SYNC_QUEUE_BYTES_MAX: number = SYNC_MESSAGE_BYTES_MAX + 65_536
 
-/** Bytes of a sync stream that may arrive before the ones in front of them: 256 packets of 256 bytes. */
+/** Bytes of a sync stream that are kept while earlier bytes are missing: 256 packets of 256 bytes. */
 export const SYNC_WINDOW_BYTES = 65_536
 
 /**
@@ -107,7 +109,7 @@ export const SYNC_WINDOW_BYTES = 65_536
  */
 export const HISTORY_TICKS = 32
 
-/** A client that is so many ticks behind gets an image: fewer are stepped sooner than an image arrives. */
+/** A client that is this many ticks behind gets an image. Fewer ticks are stepped faster than an image arrives. */
 export const REJOIN_BEHIND_TICKS = 300
 
 /** How long a player that returns may take until it steps the newest ticks, in ms. Then its seat is free. */
@@ -140,7 +142,7 @@ export const DESYNC_CASE_MS = 5000
 /** Reports of desyncs that one match makes: a broken game differs in every tick, and one report names the cause. */
 export const DESYNC_REPORTS_MAX = 32
 
-/** Heals of one player within ten minutes: at this one the player leaves with `desynced`. */
+/** Heals of one player within ten minutes. At this number the player is removed with `desynced`. */
 export const HEALS_MAX = 3
 export const HEALS_MS = 600_000
 
@@ -153,16 +155,16 @@ export const MESH_TICKS_AHEAD_MAX = 300
 /** Ticks of one seal: 8.5 seconds at 30 Hz, so a signature costs nothing, and a proof of one tick has eight hashes. */
 export const SEAL_TICKS = 256
 
-/** Ticks after its last one at which a segment is sealed: the reports of slow clients are there. */
+/** A segment is sealed this many ticks after its last one: by then the reports of slow clients have arrived. */
 export const SEAL_WAIT_TICKS = 64
 
-/** Ticks between two key images of a replay: 30 seconds at 30 Hz. Seeking steps at most these. */
+/** Ticks between two key images of a replay: 30 seconds at 30 Hz. A seek steps at most this many ticks. */
 export const KEY_IMAGE_TICKS = 900
 
-/** Every so many key images one is whole: a damaged patch loses at most the four after it. */
+/** One in this many key images is whole, the others are patches: a damaged patch loses at most the four after it. */
 export const KEY_IMAGES_WHOLE = 5
 
-/** Ticks that wait for the disk: ten seconds. More are a gap. */
+/** Ticks that may wait for the disk: ten seconds. If more wait, the replay has a gap. */
 export const REPLAY_QUEUE_TICKS = 300
 
 /** Ticks in one chunk of a replay: what a crash may lose, two seconds. */

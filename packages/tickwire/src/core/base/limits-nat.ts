@@ -33,7 +33,7 @@ export const RELAY_REFRESH_MS = 10_000
 /** How often a relay looks for expired allocations. */
 export const RELAY_SWEEP_MS = 1000
 
-/** What one allocation may send: a player's share with room to spare, unless its token says less. */
+/** Rate at which one allocation may send: more than a player needs, unless its token allows less. */
 export const RELAY_KBITS_PER_SECOND = 256
 export const RELAY_PACKETS_PER_SECOND = 400
 export const RELAY_MEBIBYTES = 1024
@@ -64,7 +64,7 @@ export const SIGNAL_CHARS_MAX = 16_384
 /** Relays that a rendezvous offers to a member: one in use, a standby, and two to replace them. */
 export const RELAYS_OFFERED_MAX = 4
 
-/** Guests that a host remembers the offers of: its players, and those that came and went. */
+/** Guests whose offers a host remembers: its players, and guests that have left. */
 export const GUEST_OFFERS_MAX = 256
 
 /** How often a guest repeats its offer, and how long it waits for an answer. */

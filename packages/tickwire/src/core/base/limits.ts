@@ -1,7 +1,8 @@
 /**
  * Every limit of the engine, each with its reason. No other file in core defines a bound. The limits of interpolation,
  * rewinding, replication and recording are in `limits-state.ts`, those of a server's listeners in `limits-doors.ts`,
- * those of NAT traversal and relays in `limits-nat.ts`, and those of the R-Type protocol in `limits-rtype.ts`.
+ * those of lockstep in `limits-lockstep.ts`, those of NAT traversal and relays in `limits-nat.ts`, and those of the
+ * R-Type protocol in `limits-rtype.ts`.
  *
  * A limit here is the most that an attacker, a bug or a network failure can cost.
  */
@@ -377,7 +378,7 @@ export const FRAGMENT_GROUP_MS_MAX = 2000
 /** Logical channels of one connection: their number is 4 bits of a frame. */
 export const CHANNELS_MAX = 16
 
-/** Bytes of messages that may wait in one lane: the total capacity of its channels. */
+/** Bytes of messages that may wait in one send queue: the total capacity of its channels. */
 export const SEND_QUEUE_BYTES_MAX: number = CHANNELS_MAX * LARGE_STORE_BYTES_MAX
 
 /** Messages and calls one game may declare, together: their number is a byte. */

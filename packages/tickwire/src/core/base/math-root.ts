@@ -49,12 +49,12 @@ export function cbrt(x: number): number {
   const thirds = Math.floor(nearestPowerOfTwo(size) / 3)
   const m = scaleByPowerOfTwo(size, -3 * thirds)
 
-  // A guess at 1 / root of 7 bits; how far it is off, h, gives 24; no division so far.
+  // A guess of 1 / root, good to 7 bits. Its error h corrects it to 24 bits, without a division.
   const guess = R0 + m * (R1 + m * (R2 + m * (R3 + m * R4)))
   const h = 1 - m * guess * guess * guess
   const inverse = guess + guess * (h * (H1 + h * (H2 + h * H3)))
 
-  // The root cut to 24 bits has an exact square; Newton's step with its next term settles the rest.
+  // The root cut to 24 bits has an exact square; a Newton step with its next term corrects the rest.
   const root = Math.fround(m * inverse * inverse)
   const step = (m / (root * root) - root) * H1
   const settled = scaleByPowerOfTwo(root + (step - step * step * inverse), thirds)

@@ -9,7 +9,7 @@ const call = (name: Name, args: Arguments): number => (exact[name] as (...args: 
 const truth = (name: Name, args: Arguments): reference.Exact =>
   (reference[name] as (...args: Arguments) => reference.Exact)(...args)
 
-/** A small generator of the tests' own: what is tested must not be what chooses the tests. */
+/** A small generator for this test: the code under test must not choose its own inputs. */
 let state = 0x5eed
 function unit(): number {
   state = (state + 0x9e3779b9) | 0

@@ -63,7 +63,7 @@ describe('quality', () => {
       return prng.nextU32()
     }
     const seedOf = (sample: number): number => sample * 4_398_046_511
-    // Adding the bit is flipping it when it is clear; when it is set, taking it away is.
+    // Flips one bit: adds it if it is clear, subtracts it if it is set.
     const flipped = (seed: number, bit: number): number =>
       Math.floor(seed / 2 ** bit) % 2 === 0 ? seed + 2 ** bit : seed - 2 ** bit
     const score = avalanche(53, 1000, (sample, bit) => first(seedOf(sample)) ^ first(flipped(seedOf(sample), bit)))

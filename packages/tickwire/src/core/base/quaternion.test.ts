@@ -113,7 +113,7 @@ describe('between two rotations', () => {
       expect(angleBetween(straight, arc)).toBeLessThan(NEAR)
       quaternion.nlerp(a, b, t, straight)
       quaternion.slerp(a, b, t, arc)
-      // Half a radian between two snapshots is a fast turn already; there it strays a third of a degree at most.
+      // Half a radian between two snapshots is a fast turn already; there nlerp is off by a third of a degree at most.
       if (angleBetween(a, b) < 0.5) expect(angleBetween(straight, arc)).toBeLessThan(0.002)
     }), RUNS)
   })

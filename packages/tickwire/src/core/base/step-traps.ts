@@ -57,7 +57,7 @@ export class StepTraps {
   }
 
   #set(isTrapped: boolean): void {
-    // Looked up at the first step: what a page replaced before is what is put back.
+    // Looked up at the first step: a function that a page replaced earlier is restored as the page left it.
     const traps = (this.#traps ??= this.#make())
     for (let at = 0; at < traps.length; at++) {
       const { target, name, isOwn, original, replacement } = traps[at]
