@@ -75,7 +75,7 @@ export class BitBuffer {
    * bug.
    */
   refuse(): void {
-    assert(this.#writer === null, 'only what is read can be refused')
+    assert(this.#writer === null, 'a value can be refused only while reading')
     this.#in().fail()
   }
 

@@ -5,7 +5,7 @@ import { BitReader } from './bit-reader.ts'
 
 const CHECKS = { seed: 22, numRuns: 500 }
 
-/** `count` bits from bit `from` as a number, the slow and sure way. */
+/** `count` bits from bit `from` as a number, bit by bit. */
 function slowRead(bytes: Uint8Array, from: number, count: number): number {
   let value = 0
   for (let bit = from; bit < from + count; bit++) value = value * 2 + ((bytes[bit >> 3]! >> (7 - (bit & 7))) & 1)

@@ -9,7 +9,7 @@ const UNTOUCHED = 0xa5
 
 const field = fc.tuple(fc.integer({ min: -(2 ** 31), max: 2 ** 32 - 1 }), fc.integer({ min: 0, max: 32 }))
 
-/** The bits of a byte range as text, the slow and sure way. */
+/** The bits of a byte range as text, bit by bit. */
 function text(bytes: Uint8Array, bits: number = bytes.length * 8, from = 0): string {
   return Array.from(
     { length: bits },
@@ -112,7 +112,7 @@ describe('[BITS7] the same bits as from single-bit writes', () => {
     const bytesOfWords = Uint8Array.from({ length: 52 }, (_, index) => (index * 151 + 17) & 255)
     const view = new DataView(bytesOfWords.buffer)
     const words = Int32Array.from({ length: 13 }, (_, index) => view.getInt32(index * 4))
-    // One word before what is copied, and two after.
+    // One word before the copied words, and two after them.
     const copy = fc.integer({ min: 32, max: 352 }).chain((at) => fc.tuple(fc.constant(at), fc.nat(352 - at)))
     fc.assert(fc.property(fc.array(fc.tuple(field, copy), { maxLength: 8 }), (steps) => {
       const bytes = new Uint8Array(800)

@@ -10,7 +10,7 @@ const bytes = new Uint8Array(4000)
 const writer = new BitWriter(bytes)
 const reader = new BitReader(bytes)
 
-/** Counts as text has them: few large, many small, some none. */
+/** Counts as in text: a few are large, many are small, some are 0. */
 const counts = fc.array(
   fc.tuple(fc.nat(1000), fc.nat(12)).map(([base, power]) => Math.floor((base * 2 ** power) / 4096)),
   { minLength: 2, maxLength: 300 },

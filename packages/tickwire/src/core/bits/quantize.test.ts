@@ -116,7 +116,7 @@ function roundTrip(bits: number, [x, y, z, w]: readonly number[]): number[] {
   return Array.from(unit)
 }
 
-/** Degrees between two rotations; from the chord, for the arc cosine is blind near 1. */
+/** Degrees between two rotations; from the chord, because the arc cosine is not exact near 1. */
 function angle(a: readonly number[], b: readonly number[]): number {
   const length = Math.hypot(...a)
   const chord = (sign: number): number =>
@@ -138,7 +138,7 @@ describe('[BITS18] quaternion rows', () => {
       const rotation = Array.from(unit)
       quantizeQuat(bits, rotation[0]!, rotation[1]!, rotation[2]!, rotation[3]!, row, 0)
       if (row.join() !== [largest, ...abc].join())
-        throw new Error(`${largest},${abc.join()} came back as ${row.join()}`)
+        throw new Error(`${largest},${abc.join()} was read back as ${row.join()}`)
       // q and -q are one rotation: the first component that is not 0 decides the sign of the key.
       const sign = rotation.find((component) => component !== 0)! < 0 ? -1 : 1
       const key = rotation.map((component) => (component * sign).toFixed(9)).join()

@@ -21,7 +21,9 @@ const coded = fc.record({
   bit: fc.nat(1), cell: fc.nat(2),
   fixed: fc.oneof(fc.constant(null), fc.integer({ min: 1, max: ONE - 1 }), fc.constantFrom(1, 2, ONE / 2, ONE - 1)),
 })
-/** Long runs of the unlikely and of the likely: where carries ripple and where nothing goes out for long. */
+/**
+ * Long runs of unlikely and of likely bits: carries ripple in the first, and nothing is written for long in the second.
+ */
 const runs = fc.array(fc.tuple(coded, fc.integer({ min: 1, max: 40 })), { maxLength: 12 })
   .map((parts) => parts.flatMap(([one, count]) => Array.from({ length: count }, () => one)))
 
@@ -57,7 +59,7 @@ describe('[BITS26] the range coder', () => {
   })
 
   test('a carry runs through bytes that are all 255', () => {
-    // Half the range, taken from the top again and again, makes ones; a last unlikely 1 then tips them all over.
+    // Bits that take the upper half of the range write ones; a last unlikely 1 then carries through all of them.
     const bytes = new Uint8Array(64)
     const ones = Array.from({ length: 80 }, () => ({ bit: 1, fixed: ONE / 2, cell: 0 }))
     const size = encode(ones, bytes)
@@ -69,7 +71,7 @@ describe('[BITS26] the range coder', () => {
     fc.assert(fc.property(fc.array(coded.filter(({ fixed }) => fixed !== null), { maxLength: 400 }), (bits) => {
       const price = bits.reduce((sum, { bit, fixed }) => sum - Math.log2((bit === 0 ? fixed! : ONE - fixed!) / ONE), 0)
       const size = encode(bits, bytes)
-      // A normalised range of 24 bits and more cuts a probability by 2^-9 at most.
+      // A normalised range has 24 bits or more, so a probability is off by 2^-9 at most.
       expect(size * 8).toBeLessThan(price * 1.003 + bits.length * 0.01 + 8)
     }), CHECKS)
   })

@@ -12,7 +12,7 @@ const bytes = new Uint8Array(20_000)
 const writer = new BitWriter(bytes)
 const reader = new BitReader(bytes)
 
-/** What a reader makes of these bytes; undefined when it refuses them. */
+/** The value that a reader reads from these bytes; undefined when it refuses them. */
 function readFrom<T>(from: ArrayLike<number>, read: (reader: BitReader) => T): T | undefined {
   reader.reset(Uint8Array.from(from))
   const value = read(reader)

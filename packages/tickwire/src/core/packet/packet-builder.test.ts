@@ -7,7 +7,7 @@ import type { FrameSink, FrameSource, FrameVerdict } from './frame-source.ts'
 import { PacketBuilder } from './packet-builder.ts'
 import { PacketReader } from './packet-reader.ts'
 
-/** Says each of its bodies once, as long as they fit. */
+/** Writes each of its bodies once, as long as they fit. */
 class ListSource implements FrameSource {
   readonly left: Uint8Array[]
   asked: number = 0
@@ -34,7 +34,7 @@ class ListSource implements FrameSource {
   onLost(): void {}
 }
 
-/** Keeps what it is given. */
+/** Keeps the frames that it receives. */
 class ListSink implements FrameSink {
   readonly bodies: Uint8Array[] = []
   readonly verdict: FrameVerdict
@@ -127,7 +127,7 @@ describe('packets', () => {
     const reader = new PacketReader()
     let whole = 0
     for (let cut = 15; cut < length; cut++) {
-      // Only a cut between two frames leaves a packet; nothing but a seal can tell that more was meant.
+      // Only a cut between two frames leaves a valid packet; only a seal can detect that frames are missing.
       if (reader.read(bytes, 15, cut, sinks) === 'ok') whole++
     }
     expect(whole).toBeLessThanOrEqual(2)

@@ -89,7 +89,7 @@ export class PacketRecords {
     while (this.#oldest <= this.#newest && this.find(this.#oldest) === NO_RECORD) this.#oldest++
     const oldest = this.#oldest > this.#newest ? 0 : (this.#head - this.startOf(this.#oldest & MASK)) | 0
     this.#tail = (this.#head - oldest) | 0
-    // At most half of the ring stays in use. Otherwise the next search would follow too soon.
+    // At most half of the ring stays in use. Otherwise the next growth would follow too soon.
     while (2 * oldest > this.store.length) this.#grow()
   }
 

@@ -6,7 +6,7 @@ import type { FrameSource } from './frame-source.ts'
 import { PacketBuilder } from './packet-builder.ts'
 import { SourceOrder } from './source-order.ts'
 
-/** Has always something to say, in frames of up to `most` bytes. */
+/** A source that always has data, in frames of up to `most` bytes. */
 class Greedy implements FrameSource {
   bytes = 0
   readonly #most: number

@@ -9,8 +9,8 @@
  *
  * Each source with a weight has a clock, which its frames advance by their bytes divided by its weight. Before every
  * packet these sources are sorted by their clocks. An idle source does not save up credit: it starts where the others
- * are (start-time fair queueing, as for lanes). Without this a source that always has data, as snapshots do on a narrow
- * path, would leave nothing to the sources after it.
+ * are (start-time fair queueing, as for send queues). Without this a source that always has data, as snapshots do on a
+ * narrow path, would leave nothing to the sources after it.
  *
  * Invariant: a source without a weight keeps its place; sources with weights are adjacent (LANE7).
  */
