@@ -12,7 +12,7 @@ import { compileSchema } from './schema.ts'
 
 const engineOf = (field: Field<unknown>): SchemaEngine => new SchemaEngine(compileSchema('Test', { f: field }))
 
-/** What a number becomes when it is sampled. */
+/** The value that a field has after quantising a number. */
 function sampled(field: Field<number>, value: number): unknown {
   const engine = engineOf(field)
   return engine.values(engine.row({ f: value }))['f']
@@ -50,7 +50,7 @@ describe('sampling', () => {
       fc.property(schemaWithValues(1), fc.array(nasty, { minLength: 16, maxLength: 16 }), ({ schema }, cells) => {
         const engine = new SchemaEngine(schema)
         const live = schema.initialCells.slice()
-        // Handles are the engine's own and never nasty.
+        // Handles come from the engine and are always valid.
         for (const leaf of schema.leaves) {
           for (let cell = leaf.cell; cell < leaf.cell + leaf.cellCount && leaf.kind !== LEAF.heap; cell++)
             live[cell] = cells[cell % cells.length]!

@@ -1,4 +1,4 @@
-/** What does not compile: the types that flow from a definition to spawns, steps, views and messages. */
+/** Code that must not compile: the types that follow from a definition, for spawns, steps, views and messages. */
 
 import { expectTypeOf } from 'vitest'
 import type { ObjectId } from '../base/time.ts'
@@ -72,7 +72,7 @@ spawn({})
 player.aat = { x: 0, y: 0, z: 0 }
 // @ts-expect-error reason: there is no `xx` in a vec3
 player.at.xx = 1
-// @ts-expect-error reason: a spawn names no strangers
+// @ts-expect-error reason: a spawn may not name unknown fields
 spawn({ helth: 5 })
 // @ts-expect-error reason: a vec2 has no z
 player.shield = { hp: 1, from: { x: 0, y: 0, z: 0 } }
@@ -90,23 +90,23 @@ player.gear = { ammo: 5 }
 player.gear = null
 
 // [SCHEMA7] a name that the choice does not have
-// @ts-expect-error reason: 'run' is none of its names
+// @ts-expect-error reason: 'run' is not one of its names
 player.stance = 'run'
-// @ts-expect-error reason: 'c' is no item
+// @ts-expect-error reason: 'c' is not an item
 player.bag = [{ item: 'c', count: 1 }]
 
 // [SCHEMA7] a wrong spawn
 // @ts-expect-error reason: alive is a boolean
 spawn({ alive: 1 })
-// @ts-expect-error reason: at needs its z
+// @ts-expect-error reason: `at` needs z
 spawn({ at: { x: 0, y: 0 } })
 
 // [SCHEMA7] a view can only be read, down to its leaves
 // @ts-expect-error reason: a view is read-only
 view.hp = 5
-// @ts-expect-error reason: and so is what is inside
+// @ts-expect-error reason: the parts of a view are read-only too
 view.at.x = 5
-// @ts-expect-error reason: however deep
+// @ts-expect-error reason: parts at any depth are read-only
 view.gear.deep.on = true
 
 // [SCHEMA7] a value that is one unit is replaced, not changed in place
@@ -114,10 +114,10 @@ view.gear.deep.on = true
 player.look.w = 1
 // @ts-expect-error reason: a list is one value
 player.bag.push({ item: 'a', count: 1 })
-// @ts-expect-error reason: and so are its items
+// @ts-expect-error reason: the items of a list are part of that value
 player.bag[0]!.count = 2
 
-// [SCHEMA7] a wrong definition, where types can see it
+// [SCHEMA7] a wrong definition, where types can show it
 // @ts-expect-error reason: bounds are numbers
 fixed('0', 1, 0.1)
 // @ts-expect-error reason: a list needs its maximum

@@ -7,7 +7,7 @@ import {
 } from './field-kinds.ts'
 import { compileSchema } from './schema.ts'
 
-/** Bits of a value inside a struct, and of a change to it as a member of its own, mask bit aside. */
+/** Bits of a value inside a struct, and of its change as a separate member, without the mask bit. */
 function bitsOf<T>(field: Field<T>, value: T): { inside: number; alone: number } {
   const engine = new SchemaEngine(compileSchema('Test', { alone: field, around: struct({ inside: field }) }))
   const whole = engine.writeRow(engine.row({ alone: value, around: { inside: value } })).length

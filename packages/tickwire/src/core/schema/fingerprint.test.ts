@@ -18,7 +18,7 @@ const codec = (format: string, first = 0): Field<number> =>
     read: (reader) => reader.readBits(4),
   })
 
-/** Definitions of one field, no two of which may understand each other. */
+/** Definitions of one field, no two of which are compatible. */
 const DIFFERENT: readonly Field<unknown>[] = [
   bool,
   u8,

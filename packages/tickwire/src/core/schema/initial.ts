@@ -30,23 +30,23 @@ export function zeroOf(spec: FieldSpec): unknown {
   }
 }
 
-/** The initial values of the fields inside one, by name. Throws if `said` names fields that do not exist. */
+/** The initial values of the fields inside one, by name. Throws if `given` names fields that do not exist. */
 export function initialInside(
   path: string,
   names: readonly string[],
-  said: unknown,
+  given: unknown,
 ): { readonly [name: string]: unknown } {
-  if (said === undefined || said === null) return {}
-  if (typeof said !== 'object')
+  if (given === undefined || given === null) return {}
+  if (typeof given !== 'object')
     throw new ConfigError(
       path,
-      `invalid initial value (expected fields by name, got ${String(said)})`,
+      `invalid initial value (expected fields by name, got ${String(given)})`,
       'give its fields by name.',
     )
-  const stranger = Object.keys(said).find((name) => !names.includes(name))
-  if (stranger !== undefined)
-    throw new ConfigError(path, `initially() names the unknown field "${stranger}"`, `use ${names.join(', ')}.`)
-  return { ...said }
+  const unknownName = Object.keys(given).find((name) => !names.includes(name))
+  if (unknownName !== undefined)
+    throw new ConfigError(path, `initially() names the unknown field "${unknownName}"`, `use ${names.join(', ')}.`)
+  return { ...given }
 }
 
 /** Throws unless the leaf's initial value is a legal value. */

@@ -33,9 +33,9 @@ describe('rules of interest', () => {
     })
     expect(Spy.interest.kind).toBe('where')
     entity({ at, cover: bool }, { interest: near(30, { where: (_, spy) => !spy.cover }) })
-    // @ts-expect-error reason: it has no such field
+    // @ts-expect-error reason: the entity has no such field
     entity({ at, cover: bool }, { interest: where((_, spy) => spy.covver) })
-    // @ts-expect-error reason: what is seen is not written
+    // @ts-expect-error reason: a predicate may not write to the object
     entity({ at, cover: bool }, { interest: where((_, spy) => (spy.cover = true)) })
   })
 

@@ -12,7 +12,7 @@ import { compileSchema } from './schema.ts'
 const wrong = (value: unknown): Field<never> => value as Field<never>
 const nest = (depth: number): Field<unknown> => (depth === 0 ? u8 : struct({ in: nest(depth - 1) }))
 
-/** What is wrong, the path it is named by, and a word of the fix. */
+/** A mistake: its name, the definition, the path in the error, and a word of the fix. */
 const MISTAKES: readonly (readonly [string, Shape, string, RegExp])[] = [
   ['no fields', {}, 'Player', /at least one/],
   ['not a field', { x: wrong(5) }, 'Player.x', /bool, u8/],

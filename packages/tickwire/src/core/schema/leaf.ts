@@ -83,7 +83,7 @@ export type LeafPlan = Omit<Leaf, 'initial'>
 
 const NO_QUANT = floatQuant(0, 1, 0.5)
 
-/** Plans the leaf of a field that is one (not a struct, vector or group), or throws what is wrong with it. */
+/** Plans the leaf of a field that is one (not a struct, vector or group), or throws a ConfigError. */
 export function planLeaf(field: Field<unknown>, { path, cell, lane, item, snaps }: LeafPlace): LeafPlan {
   const { spec } = field
   const plain = {

@@ -1,6 +1,6 @@
 /**
- * Whether a plain JavaScript value has the type of a field: the compiler promises it, and a value from JSON, or from
- * code without types, may break the promise.
+ * Whether a plain JavaScript value has the type of a field: the compiler checks it, but a value from JSON, or from code
+ * without types, may have a different type.
  *
  * Bounds are not checked: numbers are clamped when they are quantised.
  */

@@ -7,7 +7,7 @@ import type { Field } from './field.ts'
 import { bool, f32, group, i64, list, oneOf, quat, ref, struct, text, u8, vec2 } from './field-kinds.ts'
 import { compileSchema } from './schema.ts'
 
-/** Throws unless `read` is what `given` may become: equal, or within half a step, or within the rotation's error. */
+/** Throws unless `read` is equal to `given`, or within half a step of it, or within the error of a rotation. */
 function expectNear({ spec }: Field<unknown>, given: unknown, read: unknown): void {
   if (given === null || read === null) {
     expect(read).toBe(given)
