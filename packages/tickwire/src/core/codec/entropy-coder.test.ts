@@ -111,10 +111,10 @@ test('[CODEC9] no delta is longer than the packed one by more than 12 bits', () 
       coder.write(writer, 2, pair, engine.heap)
       return writer.bitLength
     })
-    // Below half a row of numbers it is not even tried: that is short enough.
+    // Below half the width of all numbers the packed delta is not tried: the delta is short enough.
     const half = schema.leaves.reduce((sum, { width }) => sum + Math.max(width, 1), 0) / 2
     expect(sizes[1]!).toBeLessThanOrEqual(Math.max(sizes[0]! + 12, half))
-    // What it is held against without being written is never more than it takes.
+    // The lower bound of the packed delta is never above its real size.
     expect(new PackedBound(schema).bitsAtLeast(2, pair)).toBeLessThanOrEqual(sizes[0]!)
   }), { seed: 1, numRuns: 150 })
 })
@@ -133,7 +133,7 @@ test('[CODEC9] a float of noise costs 33 bits untrained, one with steady motion 
     return writer.bitLength / (rows.length - 10)
   }
   for (const age of AGES) {
-    // The mask is in it: one bit for what is always so.
+    // 33 bits, and less than one for the mask, which is always the same.
     expect(bitsEach(() => dice.nextFloat(), age)).toBeLessThan(34)
     expect(bitsEach((tick) => 40 + tick / 60 + (tick * tick) / 5000, age)).toBeLessThan(20)
   }
@@ -192,7 +192,7 @@ test('[CODEC10] a value at rest in both rows is predicted to rest; a value with 
     coder.write(writer, 0, pair, heap)
     return writer.bitLength
   }
-  // Five ticks of a fiftieth of a second at 10 a second are 1.
+  // Five ticks of a fiftieth of a second each, at a speed of 10 per second, are a distance of 1.
   expect(sizeOf({ at: 21, speed: 10 }, { at: 20, speed: 10 })).toBeLessThan(
     sizeOf({ at: 20, speed: 10 }, { at: 20, speed: 10 }),
   )
@@ -222,7 +222,7 @@ test('[CODEC10] a rotation that turns is predicted to turn on, by its last motio
     new EntropyCoder(schema, TICKS_PER_SECOND).write(writer, 0, pair, heap)
     return writer.bitLength
   })
-  // 33 bits whole; the turn of six ticks is 150 steps of one code.
+  // A whole rotation takes 33 bits; a turn over six ticks is 150 steps of one code.
   expect(sizes[0]).toBeLessThan(28)
   expect(sizes[1]).toBeLessThan(16)
 })

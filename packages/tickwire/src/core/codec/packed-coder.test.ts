@@ -43,11 +43,11 @@ test('[CODEC5] the mask, then differences; a bool is its bit', () => {
   expect(bitsOf(Thing, [1, 11, ...BASE.slice(2)], BASE)).toBe('01000' + '0' + '01')
   // One bit for each component of a vector; the first is one step on: of 10 bits, 3.
   expect(bitsOf(Thing, [1, 10, 501, 500, ...BASE.slice(4)], BASE)).toBe('00100' + '1' + '0001' + '0')
-  // The angle goes round.
+  // The angle wraps.
   expect(bitsOf(Thing, [...BASE.slice(0, 4), 0, ...BASE.slice(5)], BASE)).toBe('00010' + '0' + '0001')
   // The same component is dropped: three differences.
   expect(bitsOf(Thing, [...BASE.slice(0, 5), 3, 256, 255, 254], BASE)).toBe('00001' + '0' + '0010' + '0000' + '0001')
-  // Another: the whole of it.
+  // A different component is dropped: the whole rotation.
   expect(bitsOf(Thing, [...BASE.slice(0, 5), 0, 256, 255, 254], BASE)).toBe(
     '00001' + '1' + '00' + '100000000' + '011111111' + '011111110',
   )

@@ -55,7 +55,7 @@ test('[CODEC17] a text made against the model, always the least expected symbol,
     text += String.fromCharCode(byte)
   }
   const bytes = encodeText(text)
-  // Seven bits of each byte are its own choice, and each takes more than itself.
+  // Of each byte, seven bits are the less likely ones, and each of them takes more than one bit.
   expect(bytes.length).toBeGreaterThan((text.length * 7) / 8)
   expect(decodeText(bytes, SIZE_MAX)).toBe(text)
 })

@@ -29,7 +29,7 @@ function aim(rows: Int32Array, base: Int32Array, older: Int32Array | undefined, 
   return pair
 }
 
-/** A row as it is after a delta: what is outside of the field set is the baseline's. */
+/** A row as it is after a delta: lanes outside the field set are the baseline's. */
 function held(schema: Schema, set: FieldSet, row: Int32Array, base: Int32Array): number[] {
   const lanes = [...base]
   for (const { lane, laneCount } of schema.masks[set].members)

@@ -18,7 +18,7 @@ const SIZES = [2, 5, 67]
 const symbols = fc.array(fc.tuple(fc.nat(2), fc.nat(66), fc.nat(255)), { maxLength: 300 })
   .map((list) => list.map(([table, symbol, raw]) => ({ table: TABLES[table]!, symbol: symbol % SIZES[table]!, raw })))
 
-/** Tables of another bank, which one block holds beside the first. */
+/** Tables of a second bank: a block has symbols of both. */
 const other = new CodeBank()
 const OTHER = other.add([1, 2, 30])
 
