@@ -21,7 +21,7 @@ export interface PlayerReport {
   readonly isDiverged: boolean
 }
 
-/** What became of one diverged player. */
+/** The outcome for one diverged player. */
 export interface DivergedReport {
   /** The player. */
   readonly player: PeerId
@@ -47,7 +47,7 @@ export interface DesyncReport {
   readonly stateHash: string
   /** From every player that answered. */
   readonly players: readonly PlayerReport[]
-  /** What became of the diverged players. */
+  /** The outcome for each diverged player. */
   readonly diverged: readonly DivergedReport[]
   /** How long it took from the first sign to this report, in ms. */
   readonly tookMs: number

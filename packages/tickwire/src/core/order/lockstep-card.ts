@@ -4,7 +4,8 @@
  *   { "players": [2, 8], "text": "lockstep 30\norder 0 ..." }
  *
  * `text` is everything that two builds must agree on: rate, orders and entities. The fingerprint is computed from it,
- * so a card cannot claim another one. A card may come from a file of others: invalid ones are refused, with the reason.
+ * so a card cannot claim a different one. A card may come from an untrusted file: an invalid one is refused, with the
+ * reason.
  */
 
 import { LOCKSTEP_CARD_CHARS_MAX, LOCKSTEP_PLAYERS_MAX, TICK_RATE_MAX } from '../base/limits.ts'
@@ -27,7 +28,7 @@ export function encodeCard({ players, text }: Pick<LockstepCard, 'players' | 'te
   return JSON.stringify({ players, text })
 }
 
-/** The card in `json`, or the reason why it is none. */
+/** The card in `json`, or the reason why it is not a card. */
 export function decodeCard(json: string): LockstepCard | string {
   if (json.length > LOCKSTEP_CARD_CHARS_MAX)
     return `too long (expected at most ${LOCKSTEP_CARD_CHARS_MAX} characters, got ${json.length})`

@@ -14,9 +14,9 @@
  * runs      count 8 │ owner 8 │ last varint │ offset varint │ length varint │ bytes, each
  * ```
  *
- * `peers` are the players other than the sender, ascending. State: bit 0, the sender receives this player's frames.
- * Bit 1, the sender takes the player for removed, and has its batches up to tick `newest`. `held`: how many bytes of
- * the player's log the sender has.
+ * `peers` are the players other than the sender, ascending. State: bit 0, the sender receives this player's frames. Bit
+ * 1, the sender considers the player removed, and has its batches up to tick `newest`. `held`: how many bytes of the
+ * player's log the sender has.
  *
  * A run is a piece of the log of its owner: one batch per tick, in the format of ticks (`tick-body.ts`). `last` is the
  * newest tick that ends within the piece or before it.
@@ -44,7 +44,7 @@ export interface MeshPeerReport {
   isReceived: boolean
   /** Bytes of the player's log that the sender has. */
   held: number
-  /** Whether the sender takes the player for removed, why, and which batch of it is the newest. */
+  /** Whether the sender considers the player removed, why, and which batch of the player is the newest. */
   isRemoved: boolean
   reason: number
   newest: Tick

@@ -28,7 +28,7 @@ const TWO_32 = 0x1_0000_0000
 /** SHA-256 of a byte string. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
 
-/** The own share of a seed: what is sent first, and what is sent when all have sent the first. */
+/** One side's share of a seed: the commit is sent first, the reveal when all commits are known. */
 export interface SeedShare {
   /** SHA-256 of the reveal. */
   readonly commit: Uint8Array

@@ -47,9 +47,9 @@ const KIND = {
   request: 16, verdict: 17, summary: 18, wanted: 19, state: 20, sealing: 21, past: 22,
 } as const
 
-/** What a client is in a case of desync. */
+/** The role of a client in a desync. */
 export const ROLES = ['witness', 'donor', 'diverged'] as const
-/** What became of a diverged client. */
+/** The outcome for a diverged client. */
 export const OUTCOMES = ['named', 'healed', 'refused'] as const
 
 /** A message of the sync stream. */

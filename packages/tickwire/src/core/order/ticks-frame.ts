@@ -53,7 +53,7 @@ const NEWEST = 2
 const FRAMES_PER_FLUSH_MAX = 4
 /** On a path without losses a tick is in this many packets. */
 const REPEATED_TICKS = 2
-/** For so many ticks after a loss everything that is not acknowledged is repeated: ten seconds at 30 Hz. */
+/** For this many ticks after a loss everything that is not acknowledged is repeated: ten seconds at 30 Hz. */
 const LOSSY_TICKS = 300
 /** Bytes that are repeated in every flush until they are acknowledged: three frames. */
 const REPEATED_BYTES_MAX = 1200
@@ -61,7 +61,10 @@ const REPEATED_BYTES_MAX = 1200
 /** Sends ticks to one client. */
 export class TicksSource implements FrameSource {
   readonly #feed: TicksFeed
-  /** Bytes of the log up to here have arrived; up to there they were sent; from there on this flush sends. */
+  /**
+   * Positions in the log: bytes before the first have arrived, bytes before the second were sent, and this flush sends
+   * from the third on.
+   */
   #acked = 0
   #sentTo = 0
   #next = 0
