@@ -26,7 +26,10 @@ const messageOf = (length: number): Uint8Array => new Uint8Array(length).map((_,
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at])
 let sequence = 0
 
-/** Packet after packet until nothing is left; `fate` says which are lost. What arrived, and how many bytes rode. */
+/**
+ * Sends packets until nothing is left; `fate` says which are lost. Returns the messages that arrived, and the bytes
+ * sent.
+ */
 function exchange(
   sender: LargeChannel,
   receiver: LargeChannel,

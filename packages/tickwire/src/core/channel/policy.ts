@@ -1,8 +1,8 @@
 /**
  * Which kind of message is sent on which channel: decided by the host, the same for both ends.
  *
- * A policy names a channel, and with it a promise and a lane. A kind without its own policy uses the fallback, which
- * should be reliable and ordered: a message that no policy names must not get lost.
+ * A policy names a channel, and with it a promise and a send queue. A kind without its own policy uses the fallback,
+ * which should be reliable and ordered: a message that no policy names must not get lost.
  *
  * It does not read messages and does not know sessions. Stale updates are dropped by their receiver: a sequenced
  * channel (`unreliable.ts`), the inputs of a player (`time/input-buffer.ts`) and the rows of an object

@@ -35,7 +35,7 @@ export interface QueuedChannel {
 /** Serves the channels of one priority. */
 export class QueueSource implements FrameSource {
   #channels: readonly QueuedChannel[]
-  /** Those that have to know the time: only messages of unreliable channels become too old. */
+  /** Channels that need the time: only messages of unreliable channels become too old. */
   #timed: readonly QueuedChannel[]
   /** Indexed by channel: the index of its queue, and the byte before its frames. */
   #queueOf: Uint8Array

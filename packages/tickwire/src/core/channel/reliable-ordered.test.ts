@@ -91,7 +91,7 @@ describe('reliable ordered channel', () => {
     }
     fillUp()
     framesOf(sender, sequence++)
-    // The first is lost; everything else arrives and is acknowledged, as long as there is anything.
+    // The first packet is lost; all others arrive and are acknowledged, until no frame is left.
     for (let frames = framesOf(sender, sequence); frames.length > 0; frames = framesOf(sender, ++sequence)) {
       expect(frames.map((frame) => accept(receiver, frame))).toEqual(['ok'])
       sender.onDelivered(0, sequence)

@@ -6,7 +6,7 @@ import { pureProvider } from './pure-provider.ts'
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 const MESSAGE = Uint8Array.of(1, 2, 3)
 
-/** The eight points whose order divides eight, in all the spellings that 32 bytes allow. */
+/** The eight points whose order divides eight, in all encodings that 32 bytes allow. */
 const SMALL_ORDERS = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0000000000000000000000000000000000000000000000000000000000000080',

@@ -8,7 +8,7 @@ import { SUITE, type SuiteId } from './provider.ts'
 import { pureProvider } from './pure-provider.ts'
 import { createSuite } from './suite.ts'
 
-/** Counts what the cipher is asked to do, and which keys were wiped. */
+/** Counts the calls of the cipher and the wiped keys. */
 function counting(): { provider: CryptoProvider; seals: number; opens: number; imported: number; wiped: number } {
   const counts = { provider: pureProvider, seals: 0, opens: 0, imported: 0, wiped: 0 }
   counts.provider = {
@@ -64,7 +64,7 @@ function exchange(client: KeyRing, server: KeyRing, now: number, fill: number = 
   client.install(now, new Uint8Array(32).fill(fill), true)
 }
 
-/** When a ring that is in no exchange next has something to do. */
+/** The next deadline of a ring without an exchange in progress. */
 function deadlineOf(ring: KeyRing): number {
   const deadline = Float64Array.of(Infinity)
   ring.lower(deadline, true)

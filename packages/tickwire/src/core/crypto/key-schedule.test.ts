@@ -148,7 +148,7 @@ describe('server identity', () => {
         .add(TRANSCRIPT_PART.clientKey, clientKey)
         .add(TRANSCRIPT_PART.serverKey, serverKey)
         .hash(pureProvider)
-    // What the server saw and signed, and what the client saw.
+    // The server signs the keys that it saw; with an attacker in the middle, the client saw others.
     const proof = signTranscript(identity, hash(middle.publicKey, server.publicKey))
     const seen = hash(client.publicKey, middle.publicKey)
     expect(verifyTranscript(known, seen, proof)).toBe(false)

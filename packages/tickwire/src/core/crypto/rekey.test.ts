@@ -46,7 +46,7 @@ function open(end: End, now: number, packet: Uint8Array): string {
   return end.ring.open(now, header.epoch, header.sequence, packet.slice(), header.byteLength, packet.length)
 }
 
-/** Hands one message over, if there is one. */
+/** Passes one message from one end to the other, if there is one. */
 function deliver(from: End, to: End, now: number): string {
   const message = from.rekey.takeMessage()
   return message === undefined ? 'nothing' : to.rekey.handleMessage(now, message)
@@ -167,13 +167,16 @@ interface Flight {
   readonly message: Uint8Array | undefined
 }
 
-/** Two ends talk for a minute of simulated time: packets are lost and late, messages are repeated until they arrive. */
+/**
+ * Two ends exchange packets for a minute of simulated time. Packets are lost and late; messages are repeated until they
+ * arrive.
+ */
 function converse(seed: number): { refused: string[]; epochs: number[] } {
   const dice = new Prng(seed)
   const { client, server } = ends({ afterBytes: 400 })
   const both = [client, server] as const
   const flights: Flight[] = []
-  /** Per end: what is said and not yet known to have arrived. */
+  /** Per end: the message that is not acknowledged yet. */
   const waiting: (Uint8Array | undefined)[] = [undefined, undefined]
   const refused: string[] = []
   for (let now = 0; now < 60_000; now += 50) {
@@ -190,7 +193,7 @@ function converse(seed: number): { refused: string[]; epochs: number[] } {
       const verdict = open(both[flight.to], now, flight.packet)
       if (verdict !== 'ok') refused.push(`${now}: ${verdict}`)
       const from = flight.to === 0 ? 1 : 0
-      // Exactly once and in order, as a reliable channel has it; its acknowledgement is immediate here.
+      // Exactly once and in order, as on a reliable channel; here the acknowledgement is immediate.
       if (flight.message === undefined || flight.message !== waiting[from] || verdict !== 'ok') continue
       waiting[from] = undefined
       if (both[flight.to].rekey.handleMessage(now, flight.message) !== 'ok') refused.push(`${now}: broken`)
