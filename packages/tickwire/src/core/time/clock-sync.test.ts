@@ -4,7 +4,7 @@ import { ClockSync } from './clock-sync.ts'
 import { InputLead } from './input-lead.ts'
 import { TickClock } from './tick-clock.ts'
 
-// No time in it is real, but a busy machine takes its own.
+// All time here is simulated, but a busy machine needs long for it.
 vi.setConfig({ testTimeout: 120_000 })
 
 const TICK_RATE = 60
@@ -216,7 +216,7 @@ describe('input lead', () => {
     expect(rig.lead.ms).toBe(begins)
     receive(-1.5, 1000)
     expect(rig.lead.ms).toBeCloseTo(begins + 2 * TICK_MS, 5)
-    // What was sent before the change could be felt says nothing new.
+    // Reports that were sent before the change took effect are ignored.
     receive(-1.5, 100)
     expect(rig.lead.ms).toBeCloseTo(begins + 2 * TICK_MS, 5)
     receive(3.5, 9000)

@@ -1,10 +1,9 @@
 /**
  * One player's inputs on the authority: stored as they arrive, used at exactly the tick they are for.
  *
- * When the input of a tick is missing, the last one is held and the tick is flagged: a player who is walking goes on
- * walking. An input that arrives after its tick is late: it has no effect and is counted. The same holds for a
- * duplicate, and for an input further ahead than the window. Whatever a client sends, at most one input per tick takes
- * effect.
+ * When the input of a tick is missing, the last one is held and the tick is flagged: a player that walks continues to
+ * walk. An input that arrives after its tick is late: it has no effect and is counted. The same holds for a duplicate,
+ * and for an input further ahead than the window. Whatever a client sends, at most one input per tick takes effect.
  *
  * Texts, bytes and lists of waiting inputs are in a heap of this player alone, with room for all that can wait: the
  * values of one player take no room from others. Only the values of the input in use go to the shared heap.

@@ -13,7 +13,7 @@ import { storeValues } from '../schema/values.ts'
 import { InputBuffer } from './input-buffer.ts'
 import { InputSource } from './input-source.ts'
 
-// No time in it is real, but a busy machine takes its own.
+// All time here is simulated, but a busy machine needs long for it.
 vi.setConfig({ testTimeout: 120_000 })
 
 const schema = compileSchema('input', { fire: bool, aim: fixed(-1, 1, 0.01), say: text(10) })
@@ -22,7 +22,7 @@ const AIM_LANE = 1
 /** A player with a different aim in every tick, and the authority that receives the inputs. */
 class Rig {
   readonly source = new InputSource(schema)
-  /** Where the authority stands. */
+  /** The tick of the authority. */
   readonly position = { tick: 0, fraction: 0, alpha: (): number => this.position.fraction }
   readonly buffer = new InputBuffer(schema, new ValueHeap(), this.position)
   #sequence = 0
@@ -49,7 +49,7 @@ class Rig {
     this.source.onDelivered(0, this.#sequence)
   }
 
-  /** The authority runs its next tick; the aim that holds in it. */
+  /** The authority runs its next tick. Returns the aim that it used. */
   step(): number {
     this.buffer.take(++this.position.tick)
     return this.buffer.current[AIM_LANE]!
@@ -114,7 +114,7 @@ describe('inputs', () => {
     const few = rig.fill()!.length
     expect(many).toBeGreaterThan(INPUTS_PER_FRAME_MAX)
     expect(few).toBeLessThan(14)
-    // One frame a packet: asked again for the same packet it has nothing.
+    // One frame per packet: a second call for the same packet writes nothing.
     const writer = new BitWriter(new Uint8Array(1200))
     expect(rig.source.fill(0, 99, writer)).toBe(true)
     expect(rig.source.fill(0, 99, writer)).toBe(false)

@@ -60,7 +60,7 @@ describe('fields', () => {
 
   test('[WORLD6] refuse values of the wrong type, by name', () => {
     const { ship } = spawn()
-    // What the compiler would refuse, as code without types may write it.
+    // Writes that the compiler refuses: code without types may contain them.
     const untyped = ship as unknown as Record<string, unknown>
     for (const [name, value] of [
       ['isReady', 1],

@@ -39,8 +39,8 @@ function turned(difference: Difference | undefined): Difference | undefined {
 }
 
 /**
- * What a search may cost: a root and three a quartering of entities and objects, one a halving of fields; then the
- * rest.
+ * The most comparisons of a search: the root and three per level in the trees of entities and of objects, one per
+ * halving of the fields, and the parts outside the trees.
  */
 const COMPARISONS_MAX = (1 + 3 * Math.log2(16) / 2) + (1 + 3 * Math.log2(OBJECTS) / 2) + Math.log2(32) + 4
 

@@ -20,7 +20,7 @@ describe('ids', () => {
     const seen = new Set<number>()
     for (let life = 0; life < 65_535; life++) {
       const id = table.take(0, 1, 0)
-      if (seen.has(id)) throw new Error(`id ${id} came back in life ${life}`)
+      if (seen.has(id)) throw new Error(`id ${id} was reused in life ${life}`)
       seen.add(id)
       table.unseat(id)
       table.release(indexOf(id))

@@ -7,7 +7,7 @@ import { Timeline } from './timeline.ts'
 import { World } from './world.ts'
 
 const TICK_RATE = 60
-/** The usual table: where it is every tick, how it moves every second one, and so on down to what it thinks. */
+/** Usual rates: the transform every tick, the velocity every second tick, down to the state of the AI. */
 const RATES = { transform: 60, velocity: 30, health: 20, animation: 15, weapon: 10, ai: 5 } as const
 type Name = keyof typeof RATES
 const NAMES = Object.keys(RATES) as Name[]

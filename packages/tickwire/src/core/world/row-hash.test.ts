@@ -57,7 +57,7 @@ describe('the hash of an object', () => {
     const halves = [new Set<number>(), new Set<number>()]
     const row = new Int32Array(LANE_COUNT)
     let count = 0
-    // Two fields at a time, by small steps in either direction: what cancels in a weak hash.
+    // Two fields at a time, by small steps in either direction: such changes cancel in a weak hash.
     for (let first = 0; first < LANE_COUNT; first++) {
       for (let second = first + 1; second < LANE_COUNT; second++) {
         for (let x = -16; x < 16; x++) {
@@ -76,7 +76,7 @@ describe('the hash of an object', () => {
       }
     }
     expect(seen.size).toBe(count)
-    // Of 32 bits each, some of so many meet by chance: count squared over 2^33, here a third of one.
+    // Some halves of 32 bits collide by chance: count squared over 2^33, here a third of a collision.
     for (const half of halves) expect(half.size).toBeGreaterThanOrEqual(count - 5)
   })
 })

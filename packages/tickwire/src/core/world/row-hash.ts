@@ -1,16 +1,16 @@
 /**
  * The hash function for state: objects, the tree over them, the world.
  *
- *   words    first | second | 0 | 0 | words ...        in blocks of four, one for each lane a b c d
+ *   words    first | second | 0 | 0 | words ...        in blocks of four, one word for each accumulator a b c d
  *   block    a = turn(a ^ w0, 15) x A + b     b = turn(b ^ w1, 16) x B + c     c = ... 17 ... + d     d = ... 18 ... +
  * a
  *   rest     words of the last, partial block are only taken by XOR
- *   end      the finish of the content hash (base/hash-lanes.ts), given the length of all words in bytes
+ *   end      the finish of the content hash (base/hash-accumulators.ts), given the length of all words in bytes
  *
- * It is the content hash with one multiplication per word instead of three. Every step is a bijection of the lane and
- * of the word, and after the next block a difference is in two lanes: collisions are as rare as 64 bits allow
- * (row-hash.test.ts looks for more). The first two words have a block of their own: if they were the initial state,
- * they could be traded for the words that follow.
+ * It is the content hash with one multiplication per word instead of three. Every step is a bijection of the
+ * accumulator and of the word, and after the next block a difference is in two accumulators: collisions are as rare as
+ * 64 bits allow (row-hash.test.ts looks for more). The first two words have a block of their own: if they were the
+ * initial state, they could be traded for the words that follow.
  *
  * Not for bytes, and not for secrets.
  *
@@ -26,7 +26,7 @@ const MIX_A = 0x239b961b | 0
 const MIX_B = 0xab0e9789 | 0
 const MIX_C = 0x38b34ae5 | 0
 const MIX_D = 0xa1e38b93 | 0
-/** The third lane after a first block with 0, and the fourth lane before the first is added. */
+/** The third accumulator after a first block with 0, and the fourth before the first is added. */
 const START_C = (Math.imul((SEED << 17) | (SEED >>> 15), MIX_C) + SEED) | 0
 const START_D = Math.imul((SEED << 18) | (SEED >>> 14), MIX_D)
 

@@ -9,7 +9,7 @@ import { ValueHeap } from '../schema/value-heap.ts'
 import { storeValues } from '../schema/values.ts'
 import { planSample, sampleCells } from './sample.ts'
 
-/** What `step` may leave in a cell: anything at all. */
+/** Values that `step` may leave in a cell: any number. */
 const wild = fc.oneof(
   fc.double(),
   fc.constantFrom(0, -0, NaN, Infinity, -Infinity, 1e-320, 2 ** 31, 2 ** 32, -(2 ** 40)),
@@ -54,7 +54,7 @@ test('[WORLD12] sampling a store equals quantising each object and reading it ba
         }
         sampleCells(plan, cells, rows, new Float32Array(rows.buffer), slots, stamps, stamp)
         expect(rows).toEqual(expectedRows)
-        // toEqual tells -0 from 0 and takes NaN for NaN.
+        // toEqual distinguishes -0 from 0, and NaN equals NaN.
         expect([...cells]).toEqual([...expectedCells])
         for (let slot = 1; slot < slots; slot++) {
           const isChanged = rows

@@ -94,7 +94,7 @@ describe('a save slot', () => {
       7,
     ])
     slots.load(0)
-    // Without a sample: the rows are there, and who follows the world by its samples sees that they are others.
+    // No sample was taken since: the rows are loaded, and a hash that follows the samples finds that they differ.
     expect(hashHex(hashes.update(), 0)).toBe(then)
     expect(now).not.toBe(then)
   })
@@ -156,7 +156,7 @@ describe('a save slot', () => {
       world.despawn(dead)
       slots.save(0)
       world.endTick()
-      // With and without births since: what handles are bound to is looked at anew, or not.
+      // With a birth since the save handles are bound again; without one they are not.
       if (isChanged) world.spawn(Brick, {})
       slots.load(0)
       const during = world.spawn(Ball, { x: 1 })

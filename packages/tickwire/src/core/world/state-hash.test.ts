@@ -27,7 +27,7 @@ function flat(world: World): string {
   return hashHex(out, 0)
 }
 
-/** The same hash by both forms: whatever changes one changes the other. */
+/** Both hashes of a world: a change of one must change the other. */
 function both(world: World): readonly string[] {
   return [fresh(world), flat(world)]
 }

@@ -86,8 +86,8 @@ describe('a random number of a tick', () => {
     expect(world.random.u32(a)).toBe(referenceKeyed(SEED, 1, a.id, 0))
     world.endTick()
     world.spawn(Player, {})
-    expect(() => world.random.u32(a)).toThrow('is not there')
-    expect(() => world.random.u32({ id: 99 * 65_536 + 1 })).toThrow('is not there')
+    expect(() => world.random.u32(a)).toThrow('no object has the id')
+    expect(() => world.random.u32({ id: 99 * 65_536 + 1 })).toThrow('no object has the id')
   })
 })
 

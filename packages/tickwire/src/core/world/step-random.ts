@@ -93,7 +93,7 @@ export class StepRandom {
   #begin({ id }: DrawnFor): void {
     const { tick, objects, worldDraws, isStepping } = this.#counts
     if (id !== 0 && (indexOf(id) >= objects.highWater || objects.idAt(indexOf(id)) !== id)) {
-      throw new RangeError(`Object ${id} is not there: draw for an object that lives, or for the world.`)
+      throw new RangeError(`world.random: no object has the id ${id}. Fix: draw for a living object, or for the world.`)
     }
     const drawn = id === 0 ? worldDraws : objects.words[(indexOf(id) << WORD.shift) + WORD.draws]
     this.#words.at(tick, id, isStepping ? drawn : BETWEEN_TICKS + drawn)

@@ -50,7 +50,7 @@ function compare(actual: unknown, wanted: unknown, where: string): void {
   if (JSON.stringify(actual) !== JSON.stringify(wanted)) expect(actual, where).toEqual(wanted)
 }
 
-/** A tick of chance: births, deaths, moves, new owners, groups that come and go. */
+/** A random tick: births, deaths, moves, new owners, groups that appear and disappear. */
 function randomStep(world: World, dice: Prng): void {
   for (const ball of world.each(Ball)) {
     if (dice.nextInt(0, 3) === 0) ball.x = dice.nextInt(0, 5)

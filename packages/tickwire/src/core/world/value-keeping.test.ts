@@ -74,7 +74,7 @@ describe('values of variable size', () => {
       if (tick > 1) timeline.sample()
     })
     for (let tick = timeline.newest - 150; tick <= timeline.newest; tick++) {
-      // Sampled before the tick ended: what is remembered is what stood there then.
+      // The Timeline sampled before the tick ended, so it has the text of the tick before.
       expect(timeline.read(Note, note.id, tick, 'text')).toBe(`t${tick - 1}`)
     }
     expect(world.heap.size).toBeLessThan(2 * 256)

@@ -247,7 +247,7 @@ describe('births', () => {
     const world = makeWorld()
     world.spawn(Ball, {}, 3)
     world.beginTick()
-    // The first is of tick 1 as well: what comes between ticks belongs to the next.
+    // The first object is born in tick 1 as well: an object that spawns between ticks belongs to the next tick.
     const dead = world.spawn(Ball, {}, 3)
     world.spawn(Ball, {}, 4)
     world.spawn(Chaser, {}, 3)
@@ -256,7 +256,7 @@ describe('births', () => {
     world.endTick()
     world.beginTick()
     world.spawn(Ball, {}, 3)
-    // The second lives where the dead one did.
+    // The second object has the index of the dead one.
     expect(birthsOf(world)).toEqual([[1, 0], [2, 0], [1, 0], [1, 2]])
     const slots = new SaveSlots(world, 1)
     slots.save(0)
