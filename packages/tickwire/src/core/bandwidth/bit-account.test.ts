@@ -18,7 +18,7 @@ const Player = entity(
 )
 const Rock = entity({ size: u8 }, { name: 'Rock' })
 
-/** A world, some clients, and frames that go wherever `deliver` says. */
+/** A world, some clients, and their frames; `deliver` says which of them arrive. */
 class Stage {
   readonly world = new World([Player, Rock])
   readonly timeline = new Timeline(this.world, 32)

@@ -12,10 +12,7 @@ import { SnapshotSource } from './snapshot-source.ts'
 
 const Unit = entity({ x: u8 }, { name: 'Unit' })
 
-/**
- * What an owner makes of a snapshot of its object, where the world says that the object at this index was born at a
- * tick.
- */
+/** The verdict of an owner on a snapshot of its object, if the object at this index was born at `birthTick`. */
 function verdictFor(birthTick: number): string {
   const world = new World([Unit])
   const timeline = new Timeline(world, 16)

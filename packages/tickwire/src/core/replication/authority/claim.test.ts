@@ -7,7 +7,7 @@ const claim: fc.Arbitrary<Claim> = fc.record({
   tick: fc.integer({ min: 0, max: 6 }),
 })
 
-/** Every order in which some things can come. */
+/** All permutations of some items. */
 function permutations<T>(items: readonly T[]): T[][] {
   if (items.length < 2) return [[...items]]
   return items.flatMap((item, at) =>

@@ -17,7 +17,7 @@ function acknowledge(objects: ClientObjects, ...ticks: readonly number[]): void 
   for (const tick of ticks) objects.promote(OBJECT, tick, false, 0)
 }
 
-/** The baseline, and whether the row before it is held. */
+/** The baseline, and whether the client holds the row before it. */
 const stateOf = (objects: ClientObjects): [number, boolean] => [objects.baseOf(OBJECT), objects.isPaired(OBJECT)]
 
 describe('[REPL9] the baseline of an object', () => {

@@ -18,7 +18,7 @@ interface Placed {
   readonly at: { x: number; y: number; z?: number }
 }
 
-/** Checks every object against the text of the rules, without an index. */
+/** Checks every object against every rule, without an index. */
 class SlowTwin {
   known = new Set<number>()
   points: (readonly [number, number, number])[] = []

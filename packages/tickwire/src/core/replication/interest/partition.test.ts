@@ -9,7 +9,7 @@ import { UniformGrid } from './uniform-grid.ts'
 const REACH = 10
 const OBJECTS = 300
 
-/** Many objects in a cloud, and everything that can hold them. */
+/** Many objects in a cloud, and all partitions that can hold them. */
 class Cloud {
   readonly xyz: Float64Array = new Float64Array(3 * OBJECTS)
   readonly inside = new Set<number>()
@@ -36,7 +36,7 @@ class Cloud {
     return dx * dx + dy * dy + dz * dz
   }
 
-  /** Everyone near a place, as looking at all of them says, and as each partition does. */
+  /** Compares the objects near a place: found by checking all objects, and by each partition. */
   check(point: readonly [number, number, number]): void {
     const wanted = [...this.inside]
       .filter((index) => this.#distance(index, point) <= REACH * REACH)
