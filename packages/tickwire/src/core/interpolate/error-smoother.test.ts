@@ -18,7 +18,7 @@ function smoother(options: SmoothingOptions = {}): ErrorSmoother {
   return new ErrorSmoother(new World([Ship, Plain, Rock], { isReadOnly: true }), options)
 }
 
-/** What is drawn of a ship whose truth is all 0, after so many seconds in so many draws. */
+/** The drawn cells of a ship after some draws, `seconds` apart. The true cells are all 0 by default. */
 function drawn(
   of: ErrorSmoother,
   seconds: readonly number[],
@@ -80,7 +80,7 @@ describe('an offset', () => {
       if (count % 700 === 0) spring.shift(SHIP, SLOT, ship(count === 1400 ? -2 : 5, 0), 0, ship(0, 0), 0)
       const isCorrected = count % 700 === 0
       const x = drawn(spring, [step])[0]!
-      // The truth jumped by so much, and the picture did not: x is the offset here.
+      // The true position jumped by this much and the drawn one did not: here x is the offset.
       if (last === last && isCorrected) last += count === 1400 ? -2 : 5
       if (last === last) {
         const now = (x - last) / step

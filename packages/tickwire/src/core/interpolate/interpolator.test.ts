@@ -136,7 +136,7 @@ describe('spawn and despawn', () => {
     stage.receive(second, 16)
     stage.interpolator.leave(second.id, 18)
     const seen = [10, 13.75, 14, 15.25, 15.5, 17.75, 18, 19.25, 19.5, 30].map((moment) => {
-      // While the second is drawn: more than one that follows is not kept.
+      // The second life is drawn now. Only one following life is kept.
       if (moment === 17.75) stage.receive(second, 20, true)
       stage.draw(moment)
       return [stage.see(first.id)?.hull ?? 0, stage.see(second.id)?.hull ?? 0].join('')
@@ -202,7 +202,7 @@ describe('beside prediction', () => {
     stage.view.unseat(stage.view.atIndexOf(ship.id)!)
     stage.draw(11)
     expect(stage.see(ship.id)).toBeNull()
-    // Another comes to the index of one who is predicted to live on.
+    // Another object gets the index of an object that is predicted to live on.
     stage.world.beginTick()
     stage.world.despawn(ship)
     stage.world.endTick()
@@ -227,7 +227,7 @@ describe('drawn objects never jump', () => {
     stage.draw(20)
     const before = stage.see(ship.id)!.at.x
     expect(before).toBe(10)
-    // It had turned round at once.
+    // The ship had turned round immediately.
     Object.assign(ship, { at: { x: -10, y: 0 }, speed: { x: -100, y: 0 } })
     stage.receive(ship, 20)
     stage.draw(20, 0)

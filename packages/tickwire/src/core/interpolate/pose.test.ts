@@ -150,7 +150,7 @@ describe('without new rows', () => {
     }
     for (let moment = 47; moment < 2046; moment++) stage.draw(moment)
     const held = stage.see(runner.id)!.at.x
-    // The first word says what time it is, and nothing of anybody: that is no reason to think that they rest.
+    // The first packet has the time and no rows. That does not mean that objects rest.
     stage.interpolator.receivedTick = 2050
     stage.draw(2046)
     expect(stage.see(runner.id)!.at.x).toBe(held)

@@ -9,14 +9,14 @@ interface Weather {
   readonly oneWayMs?: number
   readonly jitterMs?: number
   readonly lossPercent?: number
-  /** The client's clock against the server's. */
+  /** How much faster the client's clock runs than the server's, in parts per million. */
   readonly ppm?: number
   readonly drawMs?: number
   /** Nothing arrives between these times. */
   readonly outage?: readonly [from: number, to: number]
 }
 
-/** Runs a clock through a match; tells `onDraw` of every draw: local now, the server's time then, in ticks. */
+/** Runs a clock through a match. Calls `onDraw` for every draw, with the local time and the server's time in ticks. */
 function play(
   clock: RenderClock,
   ms: number,

@@ -6,7 +6,7 @@ import { ownedLanesOf } from './owned-lanes.ts'
 import { Predictor } from './predictor.ts'
 import { digestOfWorld } from './truth.ts'
 
-// No time in it is real, but a busy machine takes its own.
+// All time here is simulated, but a busy machine needs long for it.
 vi.setConfig({ testTimeout: 120_000 })
 
 const Shot = entity({ x: fixed(0, 1000, 0.1), dies: u16 }, { name: 'Shot' })
@@ -21,7 +21,7 @@ class ShotAuthority {
   readonly shot = this.world.spawn(Shot, { x: 7 }, ME)
   readonly #lanes = ownedLanesOf(this.world, TICK_RATE)
 
-  /** Of all that we own, at a tick that is not before the last. */
+  /** The digest of all objects of this client, at a tick that is not before the last one. */
   digestAt(tick: number): number {
     while (this.world.tick < tick) {
       this.world.beginTick()
@@ -31,7 +31,7 @@ class ShotAuthority {
   }
 }
 
-/** A predictor of shots alone, and what tells it of them. */
+/** A predictor of shots only, and a function that passes received rows to it. */
 function makeShots(step: (world: World) => void): {
   readonly predictor: Predictor
   receive(tick: number, id: number, x: number): void
@@ -110,7 +110,7 @@ test('[PRED3, PRED4, C3] a difference from received rows is a mistake only when 
   predictor.handleTick(8, authority.digestAt(8))
   predictor.advance(7 + AHEAD, 64)
   expect([xAt(8), xAt(7 + AHEAD), predictor.confirmed, predictor.rollbacks]).toEqual([71, 71, 8, 1])
-  // And now it confirms by itself.
+  // The next digest confirms the prediction without rows.
   predictor.handleTick(10, authority.digestAt(10))
   predictor.advance(8 + AHEAD, 64)
   expect([predictor.confirmed, predictor.rollbacks]).toEqual([10, 1])
@@ -124,7 +124,7 @@ test('[PRED14, C3] a confirmed tick stays confirmed when ticks before it are ste
   receive(5, shot.id, 70)
   predictor.advance(5 + AHEAD, 64)
   receive(8, shot.id, 300)
-  // There and back again: at 10 it is where it was predicted to be, and no row of 9 or 10 has come.
+  // The shot moved there and back: at tick 10 it is where it was predicted, and no row of tick 9 or 10 was received.
   predictor.handleTick(10, authority.digestAt(10))
   predictor.settle()
   expect(predictor.confirmed).toBe(10)
@@ -141,7 +141,8 @@ test('[PRED14, C3] an object assumed to be gone since a tick existed in that tic
   receive(5, id, 70)
   predictor.advance(5 + AHEAD, 64)
   receive(8, id, 70)
-  // The object existed at 8, and another has its index now: since 9, as far as is known. A digest of 9 knows more.
+  // The object existed at tick 8, and another object has its index, as far as is known since tick 9. The digest of tick
+  // 9 shows otherwise.
   predictor.handleGone(8, id)
   predictor.handleTick(9, authority.digestAt(9))
   predictor.advance(6 + AHEAD, 64)
@@ -156,7 +157,8 @@ test('[PRED14, C3] an object that is known to be gone existed in the confirmed t
   const { id } = authority.shot
   receive(5, id, 70)
   predictor.advance(5 + AHEAD, 64)
-  // Another object has its index: it is only known to have existed at 5. A digest of 10 was late, and knows more.
+  // Another object has its index: it is only known to have existed at tick 5. The digest of tick 10 arrived late and
+  // shows more.
   predictor.handleGone(5, id)
   predictor.handleTick(10, authority.digestAt(10))
   predictor.settle()

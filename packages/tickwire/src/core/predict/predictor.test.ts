@@ -10,7 +10,7 @@ import { ownedLanesOf } from './owned-lanes.ts'
 import { Predictor } from './predictor.ts'
 import { digestOfWorld } from './truth.ts'
 
-// No time in it is real, but a busy machine takes its own.
+// All time here is simulated, but a busy machine needs long for it.
 vi.setConfig({ testTimeout: 120_000 })
 
 const Ship = entity(
@@ -23,7 +23,7 @@ const TICK_RATE = 60
 const AHEAD = 12
 const WINDOW = 48
 
-/** What is held in a tick, by anybody who asks. */
+/** The input of a tick: the same on every peer. */
 const heldIn = (tick: number): number => ((tick * 2_654_435_761) >>> 0) % 7
 
 function step(world: World): void {
@@ -67,7 +67,7 @@ class Rig {
   }
 
   /**
-   * One tick of both; `surprise` happens on the authority alone; `delay` is how late its word comes, Infinity never.
+   * One tick of both; `surprise` happens on the authority alone; `delay` is how late its rows arrive, Infinity: never.
    */
   tick(surprise: number, delay: number): void {
     const { authority, predictor } = this
@@ -83,7 +83,7 @@ class Rig {
     predictor.advance(authority.tick + AHEAD, 128)
   }
 
-  /** The state of the authority, all of what the client owns, to come at a tick. */
+  /** Queues the authority's rows of all objects of the client, to arrive at a tick. */
   #deliver(at: number): void {
     const { authority, predictor, received } = this
     const { tick } = authority
@@ -104,7 +104,7 @@ class Rig {
             received.seat(row.type, row.id, ME)
           }
           const seat = received.atIndexOf(row.id)!
-          // By value, as over a wire: handles of texts are each side's own.
+          // Texts are copied by value, as on the wire: each side has its own handles.
           if (row.name !== undefined) row.row[seat.$store.schema.heapLeaves[0]!.lane] = this.#intern(row.name)
           seat.$store.load(seat, row.row, 0)
           predictor.handleRow({
@@ -161,7 +161,7 @@ class Rig {
     }
   }
 
-  /** The authority's world without the others. */
+  /** The authority's world without objects of other owners. */
   #mine(): World {
     const mine = new World([Ship, Shot], { sharing: this.authority })
     for (const store of this.authority.stores) {
@@ -174,7 +174,7 @@ class Rig {
     return mine
   }
 
-  /** What is not the same in the tick that the authority is at: entity, id and values. */
+  /** The difference in the tick of the authority: entity, id and values. */
   difference(): unknown {
     const { past, world } = this.predictor
     for (const { type, schema } of this.authority.stores) {
@@ -294,7 +294,7 @@ test('[PRED3] scripted: the authority blocks a move in tick 100; in 105 the clie
     },
   })
   const seat = received.seat(0, 1, ME)
-  /** The authority's word of a tick: where the runner is. */
+  /** Receives the authority's row of a tick: the position of the runner. */
   const receive = (tick: number, x: number): void => {
     const rows = Int32Array.of(Math.round(x * 10))
     seat.$store.load(seat, rows, 0)

@@ -14,7 +14,7 @@ const outsideCapsule =
   (px, py, pz) =>
     Math.hypot(px, py - Math.max(-half, Math.min(half, py)), pz)
 
-/** Marches along the ray by as much as is surely free: slow, and sure. */
+/** Moves along the ray by the distance to the shape until it meets it: slow, but simple. */
 function march(outside: Outside, thickness: number): number {
   let distance = 0
   for (let count = 0; count < 20_000 && distance < 100; count++) {
@@ -40,7 +40,7 @@ test.each(SHAPES)('[RAY1] a %s is met where small steps along the ray meet it', 
   for (let round = 0; round < 4000; round++) {
     const far = round % 5 === 0 ? 2 : 8
     RAY.set([number(far), number(far), number(far)])
-    // Half of them aimed at somewhere near, some along an axis.
+    // Half of the rays aim at a point near the shape, some are along an axis.
     const aim =
       round % 2 === 0
         ? [number(1), number(1), number(1)]
@@ -55,12 +55,12 @@ test.each(SHAPES)('[RAY1] a %s is met where small steps along the ray meet it', 
     else if (wanted === Infinity) misses++
     else hits++
     if (wanted !== Infinity && actual !== Infinity) {
-      // Where it grazes, small steps arrive early.
+      // Where the ray grazes the shape, small steps end early.
       expect(Math.abs(wanted - actual), `${name} round ${round}`).toBeLessThan(1e-3)
       continue
     }
     if (wanted === actual) continue
-    // One says it hits, the other that it misses: then it is a matter of a hair.
+    // One finds a hit and the other does not: then the ray passes within 1e-6 of the surface.
     if (wanted === Infinity) expect(march(outside, thickness + 1e-6), `${name} round ${round}`).not.toBe(Infinity)
     else if (thickness > 0) expect(march(outside, thickness - 1e-6), `${name} round ${round}`).toBe(Infinity)
     else expect(wanted, `${name} round ${round}`).toBe(actual)

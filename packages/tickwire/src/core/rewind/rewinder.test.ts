@@ -50,7 +50,7 @@ class Match {
   }
 }
 
-/** Everybody walks, turns, changes, comes and goes. */
+/** Every player walks, turns and changes; some spawn and despawn. */
 function wander(world: World, dice: Prng): void {
   for (const player of world.each(Player)) {
     player.at.x += player.speed.x / RATE
@@ -73,7 +73,7 @@ function wander(world: World, dice: Prng): void {
     )
 }
 
-/** Tells a view all rows of the newest tick, as a perfect network would. */
+/** Gives a view all rows of the newest tick, as a network without loss would. */
 class Watcher {
   readonly view: World
   readonly received: Timeline
@@ -140,7 +140,7 @@ describe('the past', () => {
           expect(cells, `seed ${seed} object ${id} at ${shot.moment}`).toEqual(shot.cells.get(id))
           compared++
         }
-        // Only those who died since may be missing.
+        // Only players that died since may be missing.
         for (const id of shot.cells.keys()) if (!seen.has(id)) expect(match.world.objects.isAlive(id)).toBe(false)
       }
       expect([match.rewinder.clamped, match.rewinder.refused, watcher.interpolator.smoother.corrections]).toEqual([
@@ -208,7 +208,7 @@ describe('the past', () => {
     expect(match.rewinder.rewind(1, 15.5, (past) => past.get(Player, player.id)?.at.x)).toBe(15.5)
     expect([...hash.update()]).toEqual(before)
     expect([match.world.structure, match.world.samples, player.hp, player.at.x]).toEqual([structure, samples, 50, 30])
-    // What is found there is written here, in the live world, while looking.
+    // The live world is written while the past is read.
     match.rewinder.rewind(1, 15.5, (past) => {
       for (const seen of past.each(Player)) match.world.get(Player, seen.id)!.hp -= 20
     })
