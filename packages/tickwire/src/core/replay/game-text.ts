@@ -57,7 +57,7 @@ function parse(text: string, names: readonly string[]): GameText {
     if (entities.length > ENTITY_TYPES_MAX || messages.length > MESSAGE_TYPES_MAX)
       throw new TextError('more definitions than a game can have')
   }
-  if (inputSchema === undefined) throw new TextError('no input in it')
+  if (inputSchema === undefined) throw new TextError('it has no input')
   return { tickRate, snapshotTicks, inputSchema, entities, messages }
 }
 
@@ -90,11 +90,11 @@ function messageOf(rest: string, type: number): Message {
 /** The text after the number of a definition, which must be `type`. */
 function numbered(rest: string, type: number): string {
   const front = `${type} `
-  if (!rest.startsWith(front)) throw new TextError(`definition ${type} is not where it should be`)
+  if (!rest.startsWith(front)) throw new TextError(`definition ${type} is missing, or in the wrong place`)
   return rest.slice(front.length)
 }
 
 function agreed(text: string, schema: Schema): Schema {
-  if (schema.text !== text) throw new TextError('a definition reads back as another')
+  if (schema.text !== text) throw new TextError('a definition does not read back as the same text')
   return schema
 }

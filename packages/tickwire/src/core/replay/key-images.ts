@@ -70,7 +70,7 @@ export class KeyImages {
     return verdict === 'restored' ? encodeWorld(world) : undefined
   }
 
-  /** Worlds of patches share their values, so they are let go of together, with the next whole image. */
+  /** Worlds of patches share their values, so they are released together, with the next whole image. */
   #make(seed: number, sharing: World | undefined): World {
     let external = NO_BYTES
     const options: WorldOptions = {

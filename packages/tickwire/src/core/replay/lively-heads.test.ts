@@ -20,7 +20,7 @@ const ticks: fc.Arbitrary<readonly Tick[]> = fc.array(
   { maxLength: 30 },
 )
 
-/** Ticks as a block. Each is begun with another's entries first, and taken back. */
+/** Writes ticks as a block. Each tick is first begun with the entries of the tick before, and discarded. */
 function write(played: readonly Tick[]): Uint8Array {
   const writer = new BitWriter(new Uint8Array(1 << 16))
   const sink = new RansSink(writer)

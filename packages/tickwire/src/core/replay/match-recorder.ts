@@ -39,9 +39,9 @@ export interface MatchRecorderOptions {
 }
 
 const WAIT_MS = 5
-/** Seals of players are stored with every so many seals of the relay: each covers all orders before it. */
+/** Seals of players are stored once for this many seals of the relay: each covers all orders before it. */
 const PLAYER_SEALS_EVERY = 16
-/** An index is written after so many chunks. */
+/** An index is written after this many chunks. */
 const INDEX_CHUNKS = 64
 
 /** Records one match. */

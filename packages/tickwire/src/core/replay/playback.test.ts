@@ -16,13 +16,13 @@ import { Recorder, type RecordableGame, type RecorderOptions } from './recorder.
 import { openRecording } from './recording.ts'
 import { MemorySink } from './recording-memory.ts'
 
-/** Everything a world is, what a game keeps outside of it aside. */
+/** The content of a world as text, without external state. */
 const contentOf = (hash: StateHash, world: World): string => {
   hash.update()
   return `${world.tick} ${hashHex(hash.entities.nodes, 0)} ${world.prng.state.join()}`
 }
 
-/** Plays a random game to its end; what it was after each tick, and its recording. */
+/** Plays a random game to its end. Returns its content after each tick, and its recording. */
 function play(
   game: RandomGame,
   options: Partial<RecorderOptions> = {},

@@ -3,7 +3,7 @@
  *
  *   playback.seek(1200)                              the world as it was after tick 1200
  *   playback.step()                                  1201
- *   playback.tell(timeline)                          its rows into a sparse Timeline, for interpolation
+ *   playback.writeTo(timeline)                          its rows into a sparse Timeline, for interpolation
  *
  * A dense Timeline can also sample its world, tick after tick. Then all code that reads an authority's Timeline, such
  * as replication to spectators that watch a minute late, reads the past instead without a change.

@@ -219,7 +219,7 @@ describe('a recorder', () => {
       world.endTick()
       recorder.tick()
     }
-    // One key and what follows it is the least that can be played.
+    // One key and the ticks after it are the least that can be played.
     expect(ring.sizeBytes).toBeLessThan(4000)
     expect(new Playback(ring, gameOf([Ball])).step()).toBe('ok')
   })
@@ -254,7 +254,7 @@ describe('the text of a game', () => {
 
   test.each([
     ['entity 0 {x:manual("f",0:)}', 'manual'],
-    ['entity 1 {x:bool}', 'definition 0 is not where it should be'],
+    ['entity 1 {x:bool}', 'definition 0 is missing, or in the wrong place'],
     ['entity 0 {x:fly}', 'fly'],
     ['entity 0 {x:bool', 'expected }'],
     ['entity 0 {x:int(9,1)}', 'x'],
@@ -263,7 +263,7 @@ describe('the text of a game', () => {
     [`entity 0 {x:${'list('.repeat(500)}`, 'depth'],
     [`entity 0 {x:bool=${'['.repeat(5000)}`, 'depth'],
     ['entity 0 {x: bool}', 'expected'],
-    [`entity 0 {x:int(0,5)=05}`, 'another'],
+    [`entity 0 {x:int(0,5)=05}`, 'the same text'],
     ['entity 0 {x:i64=99999999999999999999999n}', 'whole number'],
     ['codec packed every 0', 'every 0 ticks'],
     ['codec packed every 1001', 'every 1001 ticks'],
@@ -273,7 +273,7 @@ describe('the text of a game', () => {
   })
 
   test('[REC6] a text without an input is not a game', () => {
-    expect([readGameText(''), readGameText('entity 0 {a:bool}')]).toEqual(['no input in it', 'no input in it'])
+    expect([readGameText(''), readGameText('entity 0 {a:bool}')]).toEqual(['it has no input', 'it has no input'])
   })
 })
 

@@ -8,7 +8,7 @@ import { RpcCodec } from './rpc-codec.ts'
 import { RpcHandlers } from './rpc-handlers.ts'
 import { RpcLine } from './rpc-line.ts'
 
-// No time in it is real, but a busy machine takes its own.
+// All time here is simulated, but a busy machine needs long for it.
 vi.setConfig({ testTimeout: 120_000 })
 
 const Open = rpc({ door: u8, how: oneOf('push', 'kick') }, { to: 'server', by: 'owner', name: 'Open' })
