@@ -19,13 +19,13 @@ export function priorityOf({ code, flags }: RtypeHeader): Priority {
   return category === 'snapshot' ? 2 : 1
 }
 
-/** Things by priority. */
+/** Items by priority. */
 export class Inbox<Item> {
   readonly #queues: readonly Item[][] = [[], [], []]
   /** Dropped because nothing polled in time. */
   dropped: number = 0
 
-  /** Adds a thing behind those of its priority. */
+  /** Adds an item behind those of its priority. */
   add(priority: Priority, item: Item): void {
     const queue = this.#queues[priority]
     queue.push(item)

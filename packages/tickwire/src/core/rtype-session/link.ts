@@ -16,7 +16,7 @@ import { readRtypeHeader, RTYPE_FLAG, type RtypeFault, type RtypeHeader } from '
 import type { RtypePacket } from '../rtype/packet-table.ts'
 import { SerialWindow } from './serial-window.ts'
 
-/** What became of a datagram that brought no new packet. */
+/** Why a datagram brought no new packet. */
 export type RtypeDrop = RtypeFault | 'held' | 'copy' | 'old' | 'identity'
 
 interface Unacked {

@@ -37,7 +37,7 @@ interface Track {
   readonly samples: Sample[]
   velX: number
   velY: number
-  /** What the drawn place was wrong by at `wrongAt`. */
+  /** The error of the drawn place at `wrongAt`. */
   wrongX: number
   wrongY: number
   wrongAt: Millis
@@ -50,7 +50,7 @@ const DELAY_MS = 100
 const COAST_MS = 250
 /** An error fades within this time. */
 const FADE_MS = 150
-/** A larger error is no error: the entity was put elsewhere. */
+/** A larger difference is not an error: the entity was moved. */
 const LEAP = 160
 /** At 60 snapshots a second, half a second. */
 const SAMPLES_MAX = 32

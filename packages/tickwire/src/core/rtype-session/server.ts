@@ -68,7 +68,7 @@ export class RtypeServer {
   readonly #maxPlayers: number
   readonly #resendMs: number
   readonly #timeoutMs: number
-  /** Clients that were accepted and have not shown that they know it, by address, the oldest first. */
+  /** Clients that were accepted and have not shown that they received their player id. By address, the oldest first. */
   readonly #guests: Map<string, Guest> = new Map()
   readonly #seats: Map<string, Seat> = new Map()
   readonly #leaving: Map<string, Leaving> = new Map()
@@ -157,7 +157,7 @@ export class RtypeServer {
     return next
   }
 
-  /** The round of repeats that a client needed, and what waits for it. */
+  /** How many packets were sent again to a client, and how many are not acknowledged. */
   statsOf(peer: RtypePeer): { readonly resent: number; readonly unacked: number; readonly congested: number } {
     const { resent = 0, unacked = 0, congested = 0 } = this.#seats.get(peer.address)?.link ?? {}
     return { resent, unacked, congested }
@@ -244,7 +244,7 @@ export class RtypeServer {
   }
 
   #seatGuest(now: Millis, peer: RtypePeer, bytes: Uint8Array, length: number): void {
-    // A client that comes back, from here or from another address, replaces itself.
+    // A client that connects again, from the same or another address, replaces its old seat.
     const before = this.#seats.get(peer.address)
       ?? [...this.#seats.values()].find((seat) => seat.peer.clientId === peer.clientId)
     if (before !== undefined) this.#seats.delete(before.peer.address)

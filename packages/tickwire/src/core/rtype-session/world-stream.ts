@@ -1,5 +1,6 @@
 /**
- * Shows a world to R-Type clients: spawns, destroys, components that come and go, and snapshots at their rates.
+ * Shows a world to R-Type clients: spawns, destroys, components that appear and disappear, and snapshots at their
+ * rates.
  *
  * The game describes its entities for each tick (`RtypeEntity`); this file compares with what each client has and makes
  * packets. Six components have snapshots at a rate of their own; the others are sent when they appear, change or
@@ -108,7 +109,7 @@ export class RtypeWorldStream {
     }
   }
 
-  /** Adds a client. One that comes back gets full states instead of spawns. */
+  /** Adds a client. A client that connects again gets full states instead of spawns. */
   add(peer: RtypePeer, isReturning: boolean = false): void {
     this.#viewers.set(peer, { known: new Map(), bases: new Map(), needsFull: isReturning })
   }

@@ -136,7 +136,7 @@ describe('values', () => {
     expect(read(bytesOf(connect('x'.repeat(40))))).toEqual(connect('x'.repeat(31)))
     expect(read(bytesOf(connect(`${'x'.repeat(29)}\u{1F680}`)))).toEqual(connect('x'.repeat(29)))
     expect(read(bytesOf(connect('Ada\0Eve')))).toEqual(connect('Ada'))
-    // What stands after the zero has no meaning.
+    // Bytes after the zero have no meaning.
     const garbage = bytesOf(connect('Ada'))
     garbage.fill(0xee, 17, 44)
     expect(read(garbage)).toEqual(connect('Ada'))
