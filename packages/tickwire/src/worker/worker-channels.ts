@@ -1,6 +1,6 @@
 /**
- * The data channels of guests, in the Worker of a host: each is a path `rtc:N`. A channel is here itself, or the page
- * pipes its messages where the browser cannot transfer it.
+ * The data channels of guests, in the Worker of a host: each is a path `rtc:N`. Either the browser transferred the
+ * channel to the Worker, or the page passes its messages on.
  */
 
 import { DATAGRAM_BYTES_SAFE } from '../core/base/limits.ts'

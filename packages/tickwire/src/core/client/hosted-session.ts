@@ -1,6 +1,6 @@
 /**
  * A host's side of a rendezvous: it gets a code, listens for guests, and takes the code back when the rendezvous was
- * gone. The match never depends on it: while the rendezvous is away, only new guests are.
+ * gone. The match does not depend on it: while the rendezvous is away, only new guests cannot join.
  *
  * ```
  *            lost                      answered

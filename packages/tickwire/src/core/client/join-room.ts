@@ -1,6 +1,6 @@
 /**
- * Joins a match: in the seat of the program before, if this one is a reload and the seat is kept, otherwise in the one
- * that is asked for. It is what `connect` does in a page and in Node, apart from addresses and transports.
+ * Joins a match: in the seat of the program before, if this one is a reload and the seat is kept, otherwise in the seat
+ * that is requested. `connect` does this in a page and in Node, apart from addresses and transports.
  */
 
 import type { Millis } from '../base/time.ts'

@@ -44,7 +44,7 @@ export interface LineEvents<I extends Shape> {
   onBack(seat: 'same' | 'new'): void
   /** The room is over. Called once. */
   onEnd(reason: CloseReason): void
-  /** An attempt threw what is no ConnectError. */
+  /** An attempt threw an error that is not a ConnectError. */
   onFault(error: unknown): void
 }
 

@@ -56,7 +56,7 @@ export function local(options: Omit<LocalFeedOptions, 'tickRate'> = {}): Lockste
   }
 }
 
-/** A match that was played: `played()` of a room. `speed`: how many times faster. Default: 1. */
+/** A match that was played: the result of `played()` of a room. `speed`: how many times faster. Default: 1. */
 export function replay(match: PlayedMatch, { speed = 1 }: { readonly speed?: number } = {}): LockstepPlace {
   return {
     async enter(game, asked, { platform }) {

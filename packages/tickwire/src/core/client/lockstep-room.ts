@@ -41,7 +41,7 @@ export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 
   readonly development?: boolean
   /** Options of the runner: `onTick` and `onEvent` see every tick from the first one on. Default: none. */
   readonly runner?: RunnerOptions
-  /** Worlds of players differed: the relay's report. Default: it is not looked at. */
+  /** Worlds of players differed: the relay's report. Default: reports are ignored. */
   readonly onDesync?: (report: DesyncReport) => void
   /** The match counts for a ranking: only `relay` at a URL may play it, every other place throws. Default: false. */
   readonly ranked?: boolean
@@ -112,7 +112,7 @@ export interface LockstepDrive<O extends readonly AnyOrder[]> {
   readonly runner: LockstepRunner<O>
   /** Whether the connection is lost. */
   readonly isAway: boolean
-  /** Seeks in a replay. Undefined: this is no replay. */
+  /** Seeks in a replay. Undefined: this is not a replay. */
   readonly deck?: ReplayDeck | undefined
   /** The transport in use; 'none' without a network, and while it looks for one. */
   readonly transport: TransportName | 'none'
@@ -256,7 +256,7 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     return result
   }
 
-  /** Calls `listener` for each message of another player on a lane. Returns what ends that. */
+  /** Calls `listener` for each message of another player on a lane. The returned function removes it. */
   onMessage(lane: Lane, listener: LaneListener): () => void {
     return this.#drive.lanes?.on(lane, listener) ?? (() => {})
   }
@@ -281,7 +281,7 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     this.#wake()
   }
 
-  /** Shows another tick of a replay. False: this is no replay, or it has no such tick. */
+  /** Shows another tick of a replay. False: this is not a replay, or it has no such tick. */
   seek(tick: Tick): boolean {
     const isThere = this.#drive.deck?.seek(tick) === true
     this.#wake()

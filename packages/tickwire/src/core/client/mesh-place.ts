@@ -30,7 +30,7 @@ export interface MeshOptions extends Partial<MeshTimes> {
   readonly seed?: number
 }
 
-/** The players start at different times: so long all of them are waited for. */
+/** How long to wait for all players: they start at different times. */
 const MEET_MS = 60_000
 /** After a leave, the others have this long to acknowledge it. */
 const FAREWELL_MS = 1000
@@ -161,7 +161,7 @@ class MeshDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
     this.#isClosed = true
     this.#client.close(now)
     this.#client.drain(now, { send: (to, bytes, length) => port.send(to, bytes, length) })
-    // The socket has its own queue: what was just sent leaves before it is closed.
+    // The socket has its own queue: the last datagrams are sent before it is closed.
     this.#machine.platform.later(FAREWELL_MS / 10, () => port.close())
   }
 }

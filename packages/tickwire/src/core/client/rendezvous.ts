@@ -1,8 +1,8 @@
 /**
- * What a rendezvous is asked: a session with a code for a host, and a ticket for a guest that has the code.
+ * Requests to a rendezvous: a session with a code for a host, and a ticket for a guest that has the code.
  *
  * Core has no sockets, so the machine hands them in (`RendezvousMachine`). Answers come from the network: an answer of
- * another form counts as none.
+ * a different form counts as none.
  */
 
 import { RELAYS_OFFERED_MAX } from '../base/limits.ts'
@@ -13,7 +13,7 @@ import { type CodeProblem, ConnectError } from './connect-error.ts'
 
 /** What the machine does for a rendezvous. */
 export interface RendezvousMachine {
-  /** Asks with a JSON body. Rejects when nothing answers. A body that is no JSON is undefined. */
+  /** Asks with a JSON body. Rejects when nothing answers. A body that is not JSON is undefined. */
   ask(method: 'POST' | 'PUT', url: string, body: object): Promise<{ readonly status: number; readonly body: unknown }>
   /** Opens a WebSocket for text. Rejects when it does not open. */
   openText(url: string): Promise<TextSocket>
@@ -63,7 +63,7 @@ export interface JoinedSession {
 const SESSIONS_PATH = 'v1/sessions'
 const JOINS_PATH = 'v1/joins'
 const SIGNAL_PATH = 'v1/signal'
-/** A host that is away for so many answers in a row has left: with growing pauses between them, 8 s. */
+/** A host that is away for this many answers in a row has left: with growing pauses between them, 8 s. */
 const AWAYS_MAX = 5
 const HOST_LEFT: CloseReason = { by: 'peer', code: 'host-left' }
 const UNREACHABLE: CloseReason = { by: 'network', code: 'unreachable' }

@@ -14,7 +14,7 @@ export interface ParsedUrl {
   readonly hostname: string
 }
 
-/** The parsed address. Throws ConfigError if it is no URL, or has a scheme that the platform cannot use. */
+/** The parsed address. Throws ConfigError if it is not a URL, or has a scheme that the platform cannot use. */
 export function parseServerUrl<U extends ParsedUrl>(
   text: string,
   parse: (text: string) => U,
