@@ -3,8 +3,8 @@
  * It prints its address, its log, and the table versions of its players, room by room.
  *
  * `faults` are modules, as data URLs, that are loaded into the learning process before anything else, one per study,
- * until there are no more. A process starts with the arguments of the server, which is how they get in. Two are not
- * modules: `no-argument` cannot be passed on, and with `no-program` there is nothing to start.
+ * until there are no more. The learning process gets them with the arguments of the server. Two are not modules:
+ * `no-argument` cannot be passed on, and with `no-program` there is no program to start.
  */
 
 import { angle, bool, defineGame, entity, fixed, math, u8 } from 'tickwire'

@@ -13,7 +13,7 @@ import type { LearningServer } from './learning-server-process.ts'
 import { bundlePrograms, type ProgramBundle } from '../bundle-programs.ts'
 import { Program } from './program.ts'
 
-/** As in the package, the program that learns lies beside the program that serves. */
+/** As in the package, the training program is beside the server program. */
 const PROGRAMS = {
   server: 'test/contract/learning-server-process.ts',
   'learning-process': 'packages/tickwire/src/node/learning-process.ts',
@@ -21,7 +21,7 @@ const PROGRAMS = {
 }
 /** Each mostly waits for its own server. */
 const SLOW = { timeout: 240_000, concurrent: true }
-/** It learns when the machine is idle, and tests run beside it. */
+/** Training has a low priority, and other tests run at the same time. */
 const LEARNT_MS_MAX = 90_000
 /** How much of a match is recorded before a study begins. One study is enough then, also on a busy machine. */
 const WINDOW_MS = 4000
@@ -96,7 +96,7 @@ test('[LEARN2] a room that is created after something was learnt uses the new ta
   const server = await stage.start(WINDOW_MS, 2, { hasRooms: true })
   await server.says(/info learnt: regatta is sent in \d+ % fewer bits from now on/, LEARNT_MS_MAX)
   await server.says(/versions 1,1\./)
-  // Two fit into one.
+  // A room has two seats.
   await stage.addPlayers(server, 2)
   await server.says(/versions 1,1;1,1\./)
   expect(server.said.match(/ learnt: /g), 'nothing was learnt anew for that').toHaveLength(1)
@@ -105,19 +105,19 @@ test('[LEARN2] a room that is created after something was learnt uses the new ta
 
 /** The fault of a learning process, and the warning it causes. */
 const DEATHS: readonly (readonly [fault: string, says: RegExp])[] = [
-  ['process.kill(process.pid, "SIGKILL")', /the process that learns was ended by SIGKILL\./],
-  ['console.error("no memory"); process.exit(3)', /the process that learns has ended with 3\. no memory/],
+  ['process.kill(process.pid, "SIGKILL")', /the training process was ended by SIGKILL\./],
+  ['console.error("no memory"); process.exit(3)', /the training process has ended with 3\. no memory/],
   [
     'process.prependListener("message", () => { throw new Error("torn asunder") })',
-    /the process that learns has ended with 1\. [^]*torn asunder/,
+    /the training process has ended with 1\. [^]*torn asunder/,
   ],
   [
     'const { once } = process; process.once = (name, listener) => '
       + 'once.call(process, name, (task) => listener({ ...task, bytes: task.bytes.subarray(0, 20) }))',
-    /what was recorded is of no use \(damaged-head\)/,
+    /the recording cannot be used \(damaged-head\)/,
   ],
   ['no-argument', /no process could be started\. /],
-  ['no-program', /the process that learns could not be started\. spawn .* ENOENT/],
+  ['no-program', /the training process could not be started\. spawn .* ENOENT/],
 ]
 
 const moduleOf = (fault: string): string =>
@@ -134,7 +134,7 @@ test(
     for (const [fault, says] of DEATHS) {
       const before = server.said.length
       await server.says(
-        new RegExp(`^[^]{${before}}[^]*warn learning-failed: nothing was learnt of match this time: ${says.source}`),
+        new RegExp(`^[^]{${before}}[^]*warn learning-failed: training for match failed this time: ${says.source}`),
         LEARNT_MS_MAX,
       )
       await server.says(new RegExp(`^[^]{${before}}[^]*play on in tick`))
@@ -162,10 +162,10 @@ test(
     const deaf = moduleOf('process.on("SIGTERM", () => {}); for (;;);')
     const server = await stage.start(300, 1, { everyMs: 1, studyMsMax: 700, faults: [deaf, deaf] })
     const warning =
-      'warn learning-failed: nothing was learnt of match this time: '
-      + 'the process that learns took longer than 700 ms\\.\n1 play on in tick \\d+\\.\n[^]*'
+      'warn learning-failed: training for match failed this time: '
+      + 'the training process took longer than 700 ms\\.\n1 play on in tick \\d+\\.\n[^]*'
     await server.says(new RegExp(`(${warning}){2}`), LEARNT_MS_MAX)
-    // Nor does the server's end wait for it.
+    // The server does not wait for the training process at its end.
     server.child.kill('SIGINT')
     expect(await server.ended).toBe(0)
   },
@@ -181,7 +181,7 @@ test(
     const server = stage.serve({ windowMs: NEVER })
     await server.says(/at http/)
     expect(server.said).toContain(
-      `warn learnt-unusable: ${path} is left alone, and learnt anew: codec: priors for "Ship"`,
+      `warn learnt-unusable: ${path} cannot be used, and is not changed: codec: priors for "Ship"`,
     )
     expect(readFileSync(path, 'utf8')).toBe('{"Ship":{}}')
 

@@ -170,7 +170,7 @@ function expectLossless(coder: EntropyCoder, pair: RowPair, heap: ValueStore): v
   pair.rows = rows
 }
 
-/** The same tables with random changes: anything that training could produce. */
+/** The same tables with random changes, within what training can produce. */
 function shaken(priors: EntityPriors, seed: number): EntityPriors {
   const dice = new Prng(seed)
   const below = (count: number): number => Math.floor(dice.nextFloat() * count)

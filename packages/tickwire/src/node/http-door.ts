@@ -54,7 +54,7 @@ export function limitRequests(
       return
     }
     open.set(socket, count)
-    // A reader that takes nothing for so long is gone, or stalls on purpose. Each drain counts as progress.
+    // A reader that takes nothing for this long is gone, or stalls on purpose. Each drain counts as progress.
     const stall = setTimeout(() => socket.destroy(), HTTP_STALL_MS)
     stall.unref()
     response.on('drain', () => stall.refresh())

@@ -28,7 +28,7 @@ process.once('message', (task: StudyTask) => {
 function answer({ bytes, inForce, version }: StudyTask): StudyResult {
   const recording = openRecording(sourceOf(bytes))
   if (typeof recording === 'string')
-    return { problem: `what was recorded is of no use (${recording})`, isForGood: false }
+    return { problem: `the recording cannot be used (${recording})`, isForGood: false }
   const game = readGameText(recording.head.text, recording.head.names)
   if (typeof game === 'string') return { problem: game, isForGood: true }
   try {

@@ -137,7 +137,7 @@ export class Learning {
       this.#log({
         level: 'warn',
         event: 'learnt-unusable',
-        message: `${path} is left alone, and learnt anew: ${reasonOf(error)}`,
+        message: `${path} cannot be used, and is not changed: ${reasonOf(error)}`,
       })
       return undefined
     }
@@ -174,7 +174,7 @@ export class Learning {
       this.#log({
         level: 'warn',
         event: 'learnt-unusable',
-        message: `what was learnt cannot be handed out: ${reasonOf(error)}`,
+        message: `trained tables cannot be sent to clients: ${reasonOf(error)}`,
       })
     }
   }
@@ -199,7 +199,7 @@ export class Learning {
         this.#log({
           level: 'warn',
           event: 'learning-failed',
-          message: `nothing was learnt of ${subject.name} this time: ${result.problem}`,
+          message: `training for ${subject.name} failed this time: ${result.problem}`,
         })
     })
   }
@@ -234,7 +234,7 @@ export class Learning {
               ? `has ended with ${code}`
               : `was ended by ${signal}`
       if (!this.#isClosed)
-        onDone(result ?? { problem: `the process that learns ${end}. ${said}`.trimEnd(), isForGood: false })
+        onDone(result ?? { problem: `the training process ${end}. ${said}`.trimEnd(), isForGood: false })
     })
     // The file is missing, or memory ran out: then there is no channel either.
     if (child.pid === undefined) return
@@ -251,7 +251,7 @@ export class Learning {
       return this.#log({
         level: 'debug',
         event: 'learnt-nothing',
-        message: `${subject.name} goes on as it is: nothing new saves more than handing it out takes`,
+        message: `${subject.name} keeps its tables: new ones would save less than sending them costs`,
       })
     const percent = Math.round(100 * (1 - bitsAfter / bitsBefore))
     subject.inForce = priors
@@ -278,7 +278,7 @@ export class Learning {
       this.#log({
         level: 'warn',
         event: 'learnt-unwritten',
-        message: `what was learnt could not be kept: ${reasonOf(error)}`,
+        message: `trained tables could not be saved: ${reasonOf(error)}`,
       })
     }
   }
@@ -288,7 +288,7 @@ export class Learning {
     this.#log({
       level: 'warn',
       event: 'learning-failed',
-      message: `nothing can be learnt of ${subject.name}: ${problem}`,
+      message: `tables for ${subject.name} cannot be trained: ${problem}`,
     })
   }
 }

@@ -1,13 +1,9 @@
 /**
  * Finds out what kind of router this machine is behind, by asking STUN servers from one socket.
  *
- * ```
- * all say the same address, one of this machine    open
- * all say the same address                         stable: the router has one public address for the socket
- * they say different ones                          symmetric: another for each destination, so no direct path
- * only one has answered                            unknown
- * none has answered                                blocked
- * ```
+ * ``` all report the same address, one of this machine open all say the same address stable: the router has one public
+ * address for the socket they say different ones symmetric: another for each destination, so no direct path only one
+ * has answered unknown none has answered blocked ```
  */
 
 import { networkInterfaces } from 'node:os'

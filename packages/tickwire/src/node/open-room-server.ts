@@ -57,7 +57,7 @@ export async function openRoomServer<S extends RoomServer>(
   }
 }
 
-/** Throws ConfigError when it is no port. */
+/** Throws ConfigError when it is not a port. */
 export function checkPort(port: number): void {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return
   throw new ConfigError('port', `invalid port (got ${port})`, 'give 1 to 65535, or 0 for any free port.')

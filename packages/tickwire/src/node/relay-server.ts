@@ -67,7 +67,7 @@ export interface RelayServer {
   readonly relayed: string
   /** The WebSocket, if it has one. */
   readonly webSocket: { readonly url: string; readonly port: WebSocketListener } | undefined
-  /** Refuses new allocations, tells peers to move, and resolves after `ms`. */
+  /** Refuses new allocations, asks peers to move, and resolves after `ms`. */
   drain(ms: number): Promise<void>
   /** Closes the socket. */
   close(): Promise<void>
@@ -106,7 +106,7 @@ async function openSockets(options: RelayWebSocketOptions, udp: number, address?
     response.writeHead(404, { 'content-type': 'text/plain' }).end('A relay. Its WebSocket is /v1/relay.\n')
   }, { maxWebSockets: PATHS_MAX, ...(tls !== undefined && { tls }) })
   await listen(server, number, address)
-  // Tokens say who may use it, so pages of every origin may connect.
+  // A token is needed to use it, so pages of every origin may connect.
   const port = listenWebSocket({ server, path: RELAY_PATH, origins: 'any', maxDatagramBytes: DATAGRAM_BYTES_MAX })
   const bound = address === undefined || address === '::' ? 'localhost' : address
   const host = bound.includes(':') ? `[${bound}]` : bound

@@ -8,7 +8,7 @@ import type { DatagramSession } from './providers.ts'
 import { SessionPort } from './session-port.ts'
 import { announce } from './webrtc-session.ts'
 
-/** A session whose other side is a list. */
+/** A session that keeps the datagrams sent to it in a list. */
 class Wire implements DatagramSession {
   readonly originIp: string
   readonly maxDatagramBytes: number

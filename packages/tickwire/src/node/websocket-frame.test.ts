@@ -38,7 +38,7 @@ describe('frames of a server', () => {
       datagram.fill(sent & 0xff)
       datagram.writeUInt32LE(sent, 0)
       port.send(address, datagram, 1200)
-      // The event loop tells the stream what the kernel has taken.
+      // In the next turn of the event loop the stream learns what the kernel has taken.
       if (sent % 64 === 0) await new Promise((resolve) => { setImmediate(resolve) })
     }
     socket.resume()

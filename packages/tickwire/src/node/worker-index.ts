@@ -10,7 +10,7 @@ export function workerIndex(): number | undefined {
   if (!isRead) {
     const text = process.env[WORKER_VARIABLE]
     known = text === undefined ? undefined : Number(text)
-    // Programs that the worker starts are no workers.
+    // Programs that the worker starts are not workers.
     delete process.env[WORKER_VARIABLE]
     isRead = true
   }

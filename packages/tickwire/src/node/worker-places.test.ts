@@ -30,7 +30,8 @@ test('[WORK2] a quick seat is in the fullest room that fits, and clients on thei
   ), () => 2)
   expect(places.find(0, quick({ map: 'dust' }))).toBe(1)
   expect([places.find(0, quick()), places.find(0, quick())]).toEqual([1, 0])
-  // All rooms have as many clients on their way as seats, once this one is in A1: the next starts a room of its own.
+  // This client takes the last free seat, in A1. With the clients on their way all rooms are full, so the next one
+  // starts a room.
   expect(places.find(0, quick())).toBe(0)
   const spectator = decodePlaceRequest({ visit: 'w', watch: '1', type: 'duel' })
   expect(places.find(0, spectator)).toBe(1)
@@ -43,7 +44,7 @@ test('[WORK2] clients that ask together for a room that is not there share a wor
   const made = [1, 2, 3, 4].map((visit) =>
     places.find(0, decodePlaceRequest({ visit: `n${visit}`, new: '1', type: 'duel' })))
   expect(made).toEqual([1, 2, 1, 2])
-  // The room that three share is full by then, and a client that comes later does not wait for it.
+  // The room that three clients share is full by then, and a later client does not wait for it.
   const [full, later] = [places.find(0, quick()), new WorkerPlaces(workers([], []), () => 9)]
   expect(full).not.toBe(together[0])
   expect([later.find(0, quick()), later.find(1999, quick()), later.find(4000, quick())]).toEqual([0, 0, 1])

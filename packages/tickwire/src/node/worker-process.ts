@@ -23,7 +23,7 @@ import { WorkerTokens } from './worker-tokens.ts'
 
 /** How often the first process learns about rooms, if they have changed. */
 const STATE_MS = 100
-/** How often rooms are saved with `keepRooms`: a worker that is killed loses at most so much of its matches. */
+/** How often rooms are saved with `keepRooms`: a worker that is killed loses at most this much of its matches. */
 const KEEP_MS = 2000
 
 /** Serves rooms until the first process ends it, or ends itself. Never returns. */
@@ -177,7 +177,7 @@ function readFacts(socket: Socket, done: (facts: SocketFacts) => void): void {
   socket.on('data', onData)
 }
 
-/** Tells the first process about rooms, whenever they have changed. */
+/** Reports rooms to the first process, whenever they have changed. */
 function reportState(served: RoomServer, transports: OpenTransports): void {
   let known = ''
   const report = (): void => {
