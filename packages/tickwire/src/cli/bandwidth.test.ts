@@ -76,9 +76,9 @@ describe('tickwire train', () => {
       err: expect.stringContaining('priors for "name", and this recording has Ship, Rock.'),
     })
     for (const [text, words] of [
-      ['null', 'no priors in it'],
-      ['[]', 'no priors in it'],
-      ['5', 'no priors in it'],
+      ['null', 'it has no priors'],
+      ['[]', 'it has no priors'],
+      ['5', 'it has no priors'],
       ['{"Ship":null}', 'not priors of form'],
       ['{"Ship":{"form":3,"masks":[null],"ages":[5]}}', 'priors.Ship: version'],
     ]) {

@@ -124,7 +124,7 @@ function parsePriors(path: string): Priors {
     )
   }
   if (typeof priors !== 'object' || priors === null || Array.isArray(priors))
-    throw new UsageError(`--priors ${path}: no priors in it. Fix: give the file that tickwire train wrote.`)
+    throw new UsageError(`--priors ${path}: it has no priors. Fix: give the file that tickwire train wrote.`)
   return priors as Priors
 }
 
@@ -173,7 +173,7 @@ function showEntity(entity: EntityCost, all: number, seconds: number, world: Com
 function showAdvice({ advice, bits }: BandwidthTable, seconds: number, world: CommandWorld): void {
   const worth = advice.filter(({ savedBits }) => savedBits >= SHARE_MIN * bits).slice(0, ADVICE_MAX)
   if (worth.length === 0) return
-  world.print('\nCheaper, if the game can bear it (each alone, this very match coded again):')
+  world.print('\nCheaper declarations, if the game allows them (each alone, measured on this match):')
   for (const { path, say, savedBits } of worth) {
     world.print(
       `  ${path}: ${say} saves ${kbps(savedBits, seconds)} kbit/s (${((100 * savedBits) / bits).toFixed(0)} %)`,

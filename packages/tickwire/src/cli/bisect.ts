@@ -47,7 +47,7 @@ Exit code: 0 when all images are equal, 1 when one differs.`,
     if (ticks.length === 0) throw new UsageError('the folders have no images of the same tick.')
     const read = (images: ReadonlyMap<Tick, string>, tick: Tick): Uint8Array => readFileSync(images.get(tick) ?? '')
     const isEqual = (tick: Tick): boolean => Buffer.compare(read(inA, tick), read(inB, tick)) === 0
-    // A difference stays: what differs once differs in every later image, or was repaired; halving finds the first.
+    // A difference stays in every later image, unless it was repaired, so a binary search finds the first.
     let [low, high, looks] = [0, ticks.length, 0]
     while (low < high) {
       const middle = (low + high) >>> 1

@@ -169,7 +169,7 @@ class Narrator {
   #count: number = 0
   #acceptedAt: number = 0
   #rttMs: number | undefined = undefined
-  /** Sequences of reliable packets: their copies are no news. */
+  /** Sequences of reliable packets: copies of them are not printed. */
   readonly #seen: Set<number> = new Set()
 
   constructor(world: CommandWorld | undefined) {

@@ -1,5 +1,5 @@
 /**
- * Services are in a package of their own, `@tickwire/services`: it is loaded when one of them is asked for.
+ * Services are in a package of their own, `@tickwire/services`: it is loaded when one of them is requested.
  */
 
 import type { CommandWorld } from './command.ts'

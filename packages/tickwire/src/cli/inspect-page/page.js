@@ -22,7 +22,7 @@ byId('about').textContent =
   + `${packets.length} packets, ${summary.mistakes.length} mispredictions`
 byId('tick').max = summary.last
 
-// Packets have times, worlds have ticks: snapshots have both, and say how the two lie.
+// Packets have times, worlds have ticks: snapshots have both, and relate the two.
 const apart = packets
   .filter((/** @type {any} */ { tick }) => tick !== undefined && tick !== null)
   .map((/** @type {any} */ { tick, timeMs }) => tick - timeMs * summary.tickRate / 1000)

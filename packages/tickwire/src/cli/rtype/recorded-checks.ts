@@ -241,7 +241,7 @@ function heldArrivals(record: VisitRecord): { readonly at: number; readonly byte
     header.sequence === record.held?.sequence && packet.type !== 'SERVER_ACCEPT' && packet.type !== 'SERVER_REJECT')
 }
 
-/** Checks of what the world looks like. */
+/** Checks of the state of the world. */
 const WORLD_CHECKS: readonly RecordedCheck[] = [
   {
     id: 'spawned', section: 'Packets', says: 'every entity of a snapshot was spawned, or had its full state',
