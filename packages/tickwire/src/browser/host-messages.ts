@@ -1,4 +1,4 @@
-/** What a page that hosts a match and its Worker say to each other. */
+/** The messages between a page that hosts a match and its Worker. */
 
 import type { PathMode } from '../core/nat/candidates.ts'
 import type { IceServer } from './ice-servers.ts'

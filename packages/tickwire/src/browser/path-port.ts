@@ -10,7 +10,7 @@ import { type DatagramPort, type DatagramPortStats, createPortStats } from '../c
 
 /** Most bytes that may be buffered in a socket or a channel. A tick's burst fits, a second of play does not. */
 export const BUFFERED_BYTES_MAX = 16_384
-/** What Chromium reports until it has measured the path; version 150 reports it for ever. */
+/** What Chromium reports until it has measured the path; version 150 always reports it. */
 const UNMEASURED_BYTES = 1024
 
 /** The sending side of a transport. */

@@ -1,4 +1,4 @@
-/** What a page that hosts a lockstep match and its Worker say to each other. */
+/** The messages between a page that hosts a lockstep match and its Worker. */
 
 import type { HostingOptions } from '../core/client/hosted-relay.ts'
 import type { LockstepCard } from '../core/order/lockstep-card.ts'

@@ -31,11 +31,11 @@ export async function openWebRtc(
     const opened = new Promise<void>((resolve, reject) => {
       channel.onopen = () => resolve()
       peer.onconnectionstatechange = () => {
-        if (peer.connectionState === 'failed') reject(new Error('no way to the server was found: UDP may be blocked'))
+        if (peer.connectionState === 'failed') reject(new Error('no path to the server was found: UDP may be blocked'))
       }
       signal?.addEventListener(
         'abort',
-        () => reject(new Error('no way to the server was found in time: UDP may be blocked')),
+        () => reject(new Error('no path to the server was found in time: UDP may be blocked')),
         { once: true },
       )
     })

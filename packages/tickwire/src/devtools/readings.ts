@@ -90,7 +90,7 @@ export interface Readings {
   readonly resteppedTicks: number
   /** The latest mispredictions. */
   readonly mistakes: readonly Mistake[]
-  /** Lanes with traffic, the busiest first. */
+  /** Kinds of traffic, the busiest first. */
   readonly traffic: readonly TrafficReading[]
   /** Bits of received snapshots, since the overlay was opened. */
   readonly entities: readonly EntityBits[]
@@ -159,7 +159,7 @@ export function readMatch({ host, connection }: Pick<Sources, 'host' | 'connecti
   }
 }
 
-/** Lanes with traffic, the busiest first. */
+/** Kinds of traffic, the busiest first. */
 export function readTraffic(
   { host, meter, ratesIn, ratesOut }: Omit<Sources, 'connection' | 'bits'>,
 ): TrafficReading[] {

@@ -62,7 +62,7 @@ export class SimClock {
         return false
       }
       rounds = next > this.#now ? 0 : rounds + 1
-      if (rounds > ROUNDS_PER_MOMENT_MAX) throw new InvariantError(`an actor is due for ever at ${this.#now} ms`)
+      if (rounds > ROUNDS_PER_MOMENT_MAX) throw new InvariantError(`an actor is due again and again at ${this.#now} ms`)
       if (next > this.#now) this.#now = next
       for (const actor of this.#actors) if (actor.nextAt() <= this.#now) actor.wake(this.#now)
     }

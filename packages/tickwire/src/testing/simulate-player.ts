@@ -1,9 +1,9 @@
 /**
- * One player of a simulated match: a client host at the end of its cable, and another one each time the player comes
- * back.
+ * One player of a simulated match: a client host at the end of its cable, and another one each time the player
+ * reconnects.
  *
- * It comes back as a page does (`browser/comeback.ts`): after a lost connection by itself, with its ticket, at growing
- * intervals. If the seat is gone, it asks for a new one.
+ * It reconnects as a page does (`core/client/comeback.ts`): after a lost connection by itself, with its ticket, at
+ * growing intervals. If the seat is gone, it asks for a new one.
  */
 
 import { DATAGRAM_BYTES_MAX } from '../core/base/limits.ts'
@@ -38,7 +38,7 @@ export interface SimPlayerOptions<I extends Shape> {
   readonly onFlight?: (flight: LinkFlight) => void
 }
 
-/** Pauses between two attempts to come back, as in a page. */
+/** Pauses between two attempts to reconnect, as in a page. */
 const PAUSE_MS_MIN = 250
 const PAUSE_MS_MAX = 4000
 /** Each life draws from other numbers. */
@@ -60,7 +60,7 @@ export class SimPlayer<I extends Shape = Shape> extends StallingActor {
   #life = 0
   #nextAt: Millis = 0
   #play: ((host: ClientHost<I>) => InitOf<I>) | undefined
-  /** When the next attempt to come back is due. */
+  /** When the next attempt to reconnect is due. */
   #retryAt: Millis = Infinity
   /** The pause before the next attempt. The first follows at once. */
   #pauseMs = 0
@@ -86,7 +86,7 @@ export class SimPlayer<I extends Shape = Shape> extends StallingActor {
     this.#host = this.#createHost()
   }
 
-  /** The host of the current connection. It changes when the player comes back. */
+  /** The host of the current connection. It changes when the player reconnects. */
   get host(): ClientHost<I> {
     return this.#host
   }
@@ -141,7 +141,7 @@ export class SimPlayer<I extends Shape = Shape> extends StallingActor {
     this.#nextAt = now
   }
 
-  /** Comes back with a new host: into the seat, if it is still held, otherwise into a new one. */
+  /** Reconnects with a new host: to the seat, if it is still held, otherwise to a new one. */
   rejoin(now: Millis): void {
     this.#ticket ??= this.#hasLeft ? undefined : this.#host.seat?.ticket
     this.#pauseMs = 0

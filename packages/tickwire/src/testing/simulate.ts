@@ -60,7 +60,7 @@ export interface SimulateOptions<I extends Shape = Shape> {
   readonly keepRooms?: boolean
   /** Called when a match begins, also after a restart of the server. Register its message handlers here. */
   readonly onMatch?: (match: Match<I>) => void
-  /** Called for every host of a client, before it connects. A client that comes back has a new one. */
+  /** Called for every host of a client, before it connects. A client that reconnects has a new one. */
   readonly onClient?: (host: ClientHost<I>, client: number) => void
   /** Called when a datagram of any player is sent, from the first on, with its time of arrival. */
   readonly onFlight?: (client: number, flight: LinkFlight) => void
@@ -79,7 +79,7 @@ export interface SimulateOptions<I extends Shape = Shape> {
   readonly client?: Partial<ClientHostOptions>
 }
 
-/** How long a player may take to join or to come back before the simulation fails. */
+/** How long a player may take to join or to reconnect before the simulation fails. */
 const JOIN_MS_MAX = 15_000
 /** How long players that are in the match may take to see it. */
 const SEE_MS_MAX = 3000
