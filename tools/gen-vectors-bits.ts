@@ -134,7 +134,7 @@ const REFUSALS: readonly Refusal[] = [
   ['BITS22', 'bytes', 'more than the field', '03010203', 2],
   ['BITS22', 'bytes', 'more than there are', '040102', 8],
   ['BITS27', 'rangeCoded', 'a trailing zero', '8000', { fixed: 16384 }],
-  ['BITS27', 'rangeCoded', 'a longer spelling', '8001', { fixed: 16384 }],
+  ['BITS27', 'rangeCoded', 'a longer encoding', '8001', { fixed: 16384 }],
   ['BITS28', 'prefixCoded', 'cut', '0b11', 1, [1, 3, 2, 3]],
   ['BITS28', 'prefixCoded', 'incomplete', '0b00', 1, [1, 2]],
 ]

@@ -231,7 +231,7 @@ function makeRefused(bytesOf: (name: string) => string): PacketVector[] {
     clear('another protocol', `544b58${header('02', '01').slice(6)}0000000000`),
     sealed('another version', head(2, 1), '0000000000'),
     clear('a type without meaning', `${header('06', '01')}0000000000`),
-    clear('sequence 1 spelt in two bytes', `${header('02', '8100')}0000000000`),
+    clear('sequence 1 encoded in two bytes', `${header('02', '8100')}0000000000`),
     clear('sequence 2^53', `${header('02', '8080808080808010')}0000000000`),
     clear('a sequence of nine bytes', `${header('02', '808080808080808001')}0000000000`),
     sealed('acks cut short', head(2), '00000000'),
@@ -278,7 +278,7 @@ const MESSAGES: readonly (readonly [firstId: number, ...messages: string[]])[] =
 export function makePacketVectors(): PacketVectors {
   const packets = [...HANDSHAKES, ...PACKETS].map(([name, meaning, key]): PacketVector => {
     const written = hex(engineWrites(meaning, key))
-    // What pads a request in the clear is not worth spelling.
+    // The zeros that pad a request are stored as a count.
     const bytes = meaning.is === 'request' ? written.replace(/(00)+$/, '') : written
     const zeros = (written.length - bytes.length) / 2
     return { name, bytes, ...(zeros > 0 && { zeros }), ...(key && { key }), meaning }
@@ -294,7 +294,7 @@ export function makePacketVectors(): PacketVectors {
       { name: 'nothing', body: '' },
       { name: 'no message', body: '0000' },
       { name: 'a message longer than the frame', body: '00000261' },
-      { name: 'a length spelt too long', body: '00008000' },
+      { name: 'a length encoded too long', body: '00008000' },
     ],
   }
 }

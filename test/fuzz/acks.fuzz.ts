@@ -37,7 +37,10 @@ const block: FuzzTarget = {
 
 const window: FuzzTarget = {
   name: 'ack-window',
-  /** Input: arrivals, each a byte: below 128 so far ahead of the newest, above so far behind it. */
+  /**
+   * Input: arrivals, one byte each: below 128, the distance ahead of the newest sequence; above, the distance behind
+   * it.
+   */
   seeds: () => [
     Uint8Array.of(1, 1, 1, 1, 130, 5, 1, 1, 190),
     Uint8Array.of(64, 63, 65, 1, 191, 192, 193, 127),

@@ -1,5 +1,5 @@
 /**
- * Hostile bits for every reader of the bits layer. Accepted bits must be written again as the very same bits; the rest
+ * Hostile bits for every reader of the bits layer. Accepted bits must be written again as the same bits; the rest
  * must be refused without a throw.
  */
 
@@ -57,7 +57,7 @@ const fields: FuzzTarget = {
       expectSameBits(body, from, reader.bitPosition - from, writer.bitLength, operation.name)
     }
     if (reader.failed && (reader.readBits(32) !== 0 || reader.finish()))
-      throw new Error('a failed reader came back to life')
+      throw new Error('a failed reader reads again')
   },
 }
 
@@ -86,12 +86,12 @@ const range: FuzzTarget = {
     })
     const size = encoder.finish()
     const isSame = size === body.length && body.every((byte, index) => byte === scratch[index])
-    if (isAccepted && !isSame) throw new Error('accepted a second spelling')
-    if (!isAccepted && isSame) throw new Error('refused its own spelling')
+    if (isAccepted && !isSame) throw new Error('accepted a second encoding')
+    if (!isAccepted && isSame) throw new Error('refused its own encoding')
   },
 }
 
-/** Sixteen code lengths of four bits, then symbols: what a peer may send as a trained table. */
+/** Sixteen code lengths of four bits, then symbols, as in a trained table of a peer. */
 const prefix: FuzzTarget = {
   name: 'bits-prefix-code',
   seeds: () => [
@@ -127,7 +127,7 @@ function expectSameBits(body: Uint8Array, from: number, count: number, written: 
   for (let bit = 0; bit < count; bit++) {
     const read = (body[(from + bit) >> 3]! >> (7 - ((from + bit) & 7))) & 1
     if (read !== ((scratch[bit >> 3]! >> (7 - (bit & 7))) & 1))
-      throw new Error(`${what}: bit ${bit} is spelt otherwise`)
+      throw new Error(`${what}: bit ${bit} is encoded differently`)
   }
 }
 

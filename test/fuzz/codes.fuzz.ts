@@ -1,4 +1,4 @@
-/** Hostile input for play by code: what players type, what a rendezvous says, and descriptions of other players. */
+/** Hostile input for play by code: typed codes, answers of a rendezvous, and descriptions of other players. */
 
 import { readCode } from '../../packages/services/src/rendezvous/join-code.ts'
 import { codeIn } from '../../packages/tickwire/src/core/client/join-code.ts'
@@ -73,7 +73,7 @@ const answers: FuzzTarget = {
       const rendezvous = new Rendezvous('http://localhost', {
         ask: () => Promise.resolve({ status, body }), openText: () => Promise.reject(new Error()),
       })
-      // A mistake is thrown later, and ends the process that looks for it.
+      // An error is thrown later, outside of this call, and ends the process of the fuzzer.
       void rendezvous.join('IRON-7K3M', '').catch((error: unknown) => {
         if (!(error instanceof ConnectError)) queueMicrotask(() => fail(`threw ${String(error)}`))
       })

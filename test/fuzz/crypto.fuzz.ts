@@ -85,7 +85,7 @@ const tokens: FuzzTarget = {
     const again = issueToken(stub, stubIssuer, said)
     again.set(said.issuer, 2)
     again.set(said.signature, again.length - 64)
-    if (!isSame(again, bytes)) fail('accepted, but not the only spelling')
+    if (!isSame(again, bytes)) fail('accepted, but not the only encoding')
   },
 }
 
@@ -98,7 +98,7 @@ const texts: FuzzTarget = {
   run(bytes) {
     const text = Buffer.from(bytes).toString('latin1')
     const decoded = textToBytes(text)
-    if (decoded !== undefined && bytesToText(decoded) !== text) fail('accepted, but not the only spelling')
+    if (decoded !== undefined && bytesToText(decoded) !== text) fail('accepted, but not the only encoding')
     const key = textToKey(text)
     if (key !== undefined && key.key.length !== 32) fail('a key of another size')
   },
@@ -158,7 +158,7 @@ const rekeys: FuzzTarget = {
   },
 }
 
-/** As on Node 20: where another version is given a mixture, its parts are these. */
+/** The providers of Node 20. Other versions combine these. */
 const libraries = installedProviders('20.19.0')
 
 export const targets: readonly FuzzTarget[] = [

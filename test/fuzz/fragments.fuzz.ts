@@ -29,7 +29,7 @@ const fragments: FuzzTarget = {
       fragment.set([1, 0, bytes[at]!, bytes[at + 1]!, bytes[at + 2]!])
       const verdict = reassembler.insert(at, fragment, 5 + size)
       if (verdict === 'complete' && reassembler.take(out) > (PARTS_MAX - 2) * FRAGMENT_BYTES)
-        throw new Error('more than its quota came out')
+        throw new Error('more bytes were received than its quota')
       if (pool.parts > PARTS_MAX - 2 || pool.bytes > PARTS_MAX * FRAGMENT_BYTES)
         throw new Error('more is held than may be')
       if (verdict === 'no-room') reassembler.abandonOldest()

@@ -4,7 +4,7 @@ import { certainInputs } from './run-fuzz-inputs.ts'
 import { findTargets, FuzzThread } from './run-fuzz-worker.ts'
 
 // A fixed seed and count, so that every machine runs the same inputs; then more inputs for some seconds, shared by all
-// targets. `npm run fuzz` goes on where this stops.
+// targets. `npm run fuzz` runs longer.
 const SEED = 20_240_229
 const RANDOM_INPUTS = form(100, 2000)
 /** Large seeds have thousands of truncations; the short form tries those of the first seeds. */

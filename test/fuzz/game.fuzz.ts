@@ -1,7 +1,7 @@
 /**
  * Hostile bytes that players send to the authority: inputs for any ticks, and messages of every kind.
  *
- * A message that is accepted is written again in the very same bytes. Inputs have one effect a tick at most, whatever
+ * A message that is accepted is written again in the same bytes. Inputs have one effect a tick at most, whatever
  * arrives.
  */
 
@@ -33,7 +33,7 @@ const messages: FuzzTarget = {
     if (received === undefined) return
     const again = codec.encode(received.message, received.values)
     if (again === undefined || again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at])) {
-      throw new Error('a message has two spellings')
+      throw new Error('a message has two encodings')
     }
   },
 }

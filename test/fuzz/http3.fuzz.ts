@@ -53,7 +53,7 @@ const streams: FuzzTarget = {
       at += 2 + length
     }
     if (opened > 1) throw new Error('two sessions on one connection')
-    if (ended > 0 && opened === 0) throw new Error('what never began has ended')
+    if (ended > 0 && opened === 0) throw new Error('a session that never began has ended')
   },
 }
 

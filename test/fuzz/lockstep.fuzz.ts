@@ -53,7 +53,7 @@ const orders: FuzzTarget = {
     for (let now = 0; now < 1000; now += 100) relay.tick(now)
     relay.handleOrders(1000, slot, new BitReader(bytes))
     for (let now = 1000; now < 1600; now += 100) relay.tick(now)
-    // Whatever arrived, what the relay sends can be read.
+    // Whatever arrived, the ticks that the relay sends are valid.
     const log = new TickLog()
     if (log.receive(relay.log.bytes, 0, relay.log.length, relay.log.newest) !== 'ok') throw new Error('an invalid log')
   },
@@ -67,7 +67,7 @@ const ticks: FuzzTarget = {
     sink.accept(0, 1, new BitReader(bytes))
     const read = nativeCodec.decode(bytes)
     if (read !== undefined && nativeCodec.encode(read).some((byte, at) => byte !== bytes[at]))
-      throw new Error('an order has two spellings')
+      throw new Error('an order has two encodings')
   },
 }
 
@@ -82,7 +82,7 @@ const values: FuzzTarget = {
     if (read === undefined) return
     const again = encodeValues(schema, read)
     if (again === undefined || again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at]))
-      throw new Error('values have two spellings')
+      throw new Error('values have two encodings')
   },
 }
 
@@ -92,7 +92,7 @@ const sync: FuzzTarget = {
   run(bytes) {
     const message = decodeSync(bytes)
     if (message !== undefined && encodeSync(message).some((byte, at) => byte !== bytes[at]))
-      throw new Error('a message has two spellings')
+      throw new Error('a message has two encodings')
     const log = new TickLog()
     const judge = new DesyncJudge(log, 1, () => [{ peer: 1, rttMs: 5 }, { peer: 2, rttMs: 9 }])
     judge.handleDifference(0, 1, 3)
@@ -149,7 +149,7 @@ const descent: FuzzTarget = {
   run(bytes) {
     const question = decodeQuestion(bytes)
     if (question !== undefined && encodeQuestion(question).some((byte, at) => byte !== bytes[at]))
-      throw new Error('a question has two spellings')
+      throw new Error('a question has two encodings')
     decodeTop(bytes, 1)
     const { base } = battle()
     restorePatch(new World([Tank], { seed: 3, sharing: base }), base, bytes)
@@ -163,14 +163,14 @@ const mesh: FuzzTarget = {
     const feed = new MeshFeed({ tickRate: 30, players: 3, player: 1, seed: 5 })
     for (const peer of feed.peers) feed.handleFrame(0, peer, new BitReader(bytes), true, 10)
     for (let now = 0; now < 400; now += 40) feed.poll(now)
-    // Whatever arrived, the merged ticks can be read.
+    // Whatever arrived, the merged ticks are valid.
     const log = new TickLog()
     const { newest, bytes: merged } = feed.log
     if (newest > 0 && log.receive(merged, 0, feed.log.endOf(newest), newest) !== 'ok') throw new Error('an invalid log')
   },
 }
 
-/** A card of a game that the relay does not know: it may be any file. */
+/** A card of an unknown game: it may be any file. */
 const cards: FuzzTarget = {
   name: 'lockstep-cards',
   seeds: () => [{ players: [2, 8], text: 'lockstep 30\norder 0 Move {}' }, { players: [1, 1], text: 'lockstep 1' }]
@@ -208,7 +208,7 @@ const seeds: FuzzTarget = {
     frame[5] = 2
     frame.set(bytes, 7)
     feed.ticks.accept(0, 1, new BitReader(frame))
-    // Whatever the ticks say, a runner never throws, and begins only with shares that fit.
+    // Whatever the ticks contain, a runner never throws, and begins only if the reveals fit the commits.
     const game = defineLockstep({ orders: [], entities: [], step: () => {} })
     new LockstepRunner(game, feed).update(10_000)
   },
@@ -246,7 +246,7 @@ const replay: FuzzTarget = {
     decodePlayerSeals(bytes)
     const seal = readSealChunk(bytes)
     if (seal !== undefined && encodeSeal(seal.seal).some((byte, at) => byte !== bytes[at]))
-      throw new Error('a seal has two spellings')
+      throw new Error('a seal has two encodings')
   },
 }
 

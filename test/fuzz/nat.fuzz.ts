@@ -38,7 +38,7 @@ const control: FuzzTarget = {
     const again = new Uint8Array(Math.max(2000, bytes.length + 100))
     const length = writeRelay(message, again)
     const body = bytes.subarray(0, hasMac(message.kind) ? bytes.length - 8 : bytes.length)
-    if (!isSame(again.subarray(0, length), body)) fail('accepted, but not the only spelling')
+    if (!isSame(again.subarray(0, length), body)) fail('accepted, but not the only encoding')
   },
 }
 

@@ -39,7 +39,7 @@ const parsers: FuzzTarget = {
     if (meaning === undefined || meaning.version !== 3) return
     const again = engineWrites(meaning, KEY)
     if (again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at]))
-      fail('accepted, but not the only spelling')
+      fail('accepted, but not the only encoding')
   },
 }
 
@@ -110,7 +110,7 @@ function connect(): { server: Endpoint; channel: ReliableOrderedChannel; idLo: n
 
 const scripted: FuzzTarget = {
   name: 'connection-script',
-  /** Input: packets to a live connection, each after a length byte; what they hold stands after a header we write. */
+  /** Input: packets to a live connection, each after a length byte. The test writes the header in front of each. */
   seeds: () => {
     const out = new BitWriter(new Uint8Array(64))
     for (const [value, width] of [
@@ -149,8 +149,8 @@ const scripted: FuzzTarget = {
       packet.fill(0, 15 + body.length, 31 + body.length)
       server.handleDatagram(now, 'client', packet, 31 + body.length)
       channel.send(body)
-      for (let guard = 0; server.pollTransmit(now, out); guard++) if (guard > 64) fail('it sends for ever')
-      if (server.pollTimeout() <= now) fail('it asks to be called for ever')
+      for (let guard = 0; server.pollTransmit(now, out); guard++) if (guard > 64) fail('it does not stop sending')
+      if (server.pollTimeout() <= now) fail('its next deadline never moves on')
       while (channel.receive(received) >= 0);
     }
     for (let event = server.pollEvent(), count = 0; event !== undefined; event = server.pollEvent()) {

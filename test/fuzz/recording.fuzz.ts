@@ -108,12 +108,15 @@ function mend(bytes: Uint8Array): Uint8Array {
   return mended
 }
 
-/** Tables of the entropy codec are made for every playback: by the game's entities, whatever is in the file. */
+/**
+ * Bytes of the tables of the entropy codec, which are made for every playback from the game's entities, whatever is in
+ * the file.
+ */
 const TABLES_BYTES_MAX = 1 << 23
 
 /**
- * Bodies of range-coded rows, read after a whole one that starts anew: without the file around them there are many
- * more.
+ * Bodies of range-coded rows, each read after a valid body that begins with a key. Without a file around them, many
+ * more can be tried.
  */
 function rowBodies(): FuzzTarget {
   const recording = openRecording(sourceOf(match(17, 'entropy')))
@@ -124,7 +127,7 @@ function rowBodies(): FuzzTarget {
   let world = new World([])
   let reader: RowsReader | undefined
   const readAll = (body: Uint8Array): void => {
-    // A world that was once made wide stays slow.
+    // A world that once had many indexes stays slow.
     if (reader === undefined || world.objects.highWater > 16_384) {
       world = new World(game.entities, { isReadOnly: true })
       reader = new RowsReader(world, 'everything', game.tickRate, 'entropy')

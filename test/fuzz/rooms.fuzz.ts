@@ -2,7 +2,7 @@
  * Hostile bytes at the door of rooms: requests to join, tickets to a seat, welcomes, and the image of a room from a
  * file.
  *
- * Accepted bytes are written again as the very same bytes where there is one spelling; a ticket that is read is one
+ * Accepted bytes are written again as the same bytes where there is one encoding; a ticket that is read is one
  * that was made.
  */
 
@@ -43,7 +43,7 @@ const joins: FuzzTarget = {
     if (join === undefined) return
     const again = decodeJoin(encodeJoin(join))
     if (JSON.stringify(again) !== JSON.stringify(join))
-      throw new Error('a request that was understood is another when it is said again')
+      throw new Error('an accepted request differs when it is written again')
   },
 }
 
@@ -54,7 +54,7 @@ const resumes: FuzzTarget = {
     const ticket = mint.read(bytes)
     if (ticket === undefined) return
     if (!tickets.some((made) => isSame(made, bytes))) throw new Error('a forged ticket is accepted')
-    if (!isSame(mint.make(ticket), bytes)) throw new Error('a ticket has two spellings')
+    if (!isSame(mint.make(ticket), bytes)) throw new Error('a ticket has two encodings')
   },
 }
 

@@ -58,7 +58,7 @@ const bytesOf: FuzzTarget = {
       received.refusal === undefined
         ? codec.encode(received, received.values)
         : codec.encodeRefusal(received, received.refusal)
-    if (again === undefined || Buffer.compare(again, bytes) !== 0) throw new Error('a call has two spellings')
+    if (again === undefined || Buffer.compare(again, bytes) !== 0) throw new Error('a call has two encodings')
   },
 }
 
@@ -73,7 +73,7 @@ const line: FuzzTarget = {
     let ran = 0
     const handlers = new RpcHandlers<number>(new UserCode(() => {}))
     const note = (_values: unknown, context: { object: number }): { gold: number } => {
-      if (context.object === OTHERS) throw new Error('a call about what is another\'s')
+      if (context.object === OTHERS) throw new Error('a call about an object of another owner')
       ran++
       return { gold: 1 }
     }
@@ -108,7 +108,7 @@ const line: FuzzTarget = {
     rpcLine.expire(2_000)
     rpcLine.close()
     if (asked !== 1) throw new Error(`a request was settled ${asked} times`)
-    if (ran > bytes.length || faults > 0) throw new Error('more ran than came')
+    if (ran > bytes.length || faults > 0) throw new Error('more calls ran than arrived')
   },
 }
 

@@ -1,5 +1,5 @@
 /**
- * R-Type datagrams of strangers: what is accepted encodes again to the same meaning.
+ * R-Type datagrams of unknown senders: an accepted datagram encodes again to the same meaning.
  */
 
 import { decodeRtype, encodeRtype, type RtypeCodecOptions } from '../../packages/tickwire/src/core/rtype/codec.ts'
@@ -25,7 +25,7 @@ const packets: FuzzTarget = {
       const length = encodeRtype(read.packet, sequence, timestamp, out, { ...options, flags })
       if (length === 0 || length > bytes.length) throw new Error(`${bytes.length} bytes became ${length}`)
       const again = decodeRtype(out, length, options)
-      if (typeof again === 'string') throw new Error(`what was written is refused: ${again}`)
+      if (typeof again === 'string') throw new Error(`the written datagram is refused: ${again}`)
       if (JSON.stringify(again.packet) !== JSON.stringify(read.packet)) throw new Error('another meaning')
     }
   },

@@ -1,15 +1,15 @@
 /**
  * The inputs a fuzz target is fed, as an endless sequence that one seed determines.
  *
- * First what is valid: every seed input. Then every truncation of every seed input. Then for ever: mutated seeds, and
- * now and then plain noise. It knows nothing of the format under test, and nothing of the engine: a fuzzer that shares
- * code with what it attacks shares its mistakes.
+ * First the valid inputs: every seed input. Then every truncation of every seed input. Then, without end, mutated seeds
+ * and sometimes random bytes. It knows nothing of the format under test, and nothing of the engine: a fuzzer that
+ * shares code with what it attacks shares its mistakes.
  */
 
 /** Inputs longer than this are cut: no datagram is longer, and a long input only hides which byte mattered. */
 export const INPUT_BYTES_MAX = 4096
 
-/** Values at which decoders turn: ends of ranges, signs, varint continuation, lengths that promise too much. */
+/** Values at which decoders branch: ends of ranges, signs, varint continuation, lengths that are too large. */
 const INTERESTING_BYTES = [0x00, 0x01, 0x0f, 0x10, 0x3f, 0x40, 0x7f, 0x80, 0x81, 0xc0, 0xfe, 0xff]
 const INTERESTING_WORDS = [0, 1, 0x7f, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff]
 
@@ -29,7 +29,7 @@ export function* fuzzInputs(seed: number, seeds: readonly Uint8Array[]): Generat
   }
 }
 
-/** How many inputs come before chance begins: the shortest run that is still worth something. */
+/** How many inputs come before the random ones: the shortest useful run. */
 export function certainInputs(seeds: readonly Uint8Array[]): number {
   return seeds.reduce((count, bytes) => count + 1 + Math.min(bytes.length, INPUT_BYTES_MAX), 0)
 }
@@ -40,7 +40,7 @@ function mutated(dice: Dice, seeds: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** Each returns new bytes; none writes into what it was given. */
+/** Each returns new bytes; none writes into its argument. */
 const MUTATIONS: readonly ((dice: Dice, bytes: Uint8Array, seeds: readonly Uint8Array[]) => Uint8Array)[] = [
   function flipBit(dice, bytes) {
     return edited(bytes, (copy) => { copy[dice(copy.length)]! ^= 1 << dice(8) })
@@ -119,7 +119,7 @@ function pick<T>(dice: Dice, items: readonly T[]): T {
   return items[dice(items.length)]!
 }
 
-/** mulberry32: 32 bits of state, good enough to wander, the same everywhere. */
+/** mulberry32: 32 bits of state, good enough for this, and the same on every machine. */
 function makeDice(seed: number): Dice {
   let state = seed | 0
   return (below) => {

@@ -1,5 +1,5 @@
 /**
- * Decoders with planted faults: what the fuzzer's own tests let it find. Not a `*.fuzz.ts` file, so that no run of the
+ * Decoders with planted faults, which the tests of the fuzzer must find. Not a `*.fuzz.ts` file, so that no run of the
  * real targets includes it.
  */
 
@@ -68,7 +68,7 @@ export const targets: readonly FuzzTarget[] = [
     seeds: () => [record],
     run(bytes) {
       if (bytes.length === 6 && bytes[2] !== 10)
-        throw new Error('was handed bytes that an earlier run had written over')
+        throw new Error('got bytes that an earlier run had overwritten')
       bytes.fill(0)
       retained = bytes
     },

@@ -15,7 +15,7 @@ import { fuzzTarget, type FuzzLimits, type FuzzReport } from './run-fuzz.ts'
 import { INPUT_BYTES_MAX } from './run-fuzz-inputs.ts'
 import type { FuzzTarget } from './target.ts'
 
-/** Two hundred times what "slow" means is no longer slow. */
+/** Two hundred times the limit of a slow input: it hangs. */
 const HANG_MS = 10_000
 
 /** Node 20 ignores `--import` for a worker's own file, so the loader that reads TypeScript is registered by hand. */
@@ -29,7 +29,10 @@ export interface FoundTarget {
   readonly target: FuzzTarget
 }
 
-/** Every target of every `*.fuzz.ts` in `folder`, by name. Two with one name would replay as each other: refused. */
+/**
+ * Every target of every `*.fuzz.ts` in `folder`, by name. Two targets with one name are refused: a replay could not
+ * distinguish them.
+ */
 export async function findTargets(folder: URL = new URL('./', import.meta.url)): Promise<readonly FoundTarget[]> {
   const found: FoundTarget[] = []
   const names = (await readdir(folder)).filter((name) => name.endsWith('.fuzz.ts')).sort()
@@ -64,7 +67,7 @@ export async function fuzzGuarded(
   }
 }
 
-/** A thread that fuzzes one target after the other: to start one takes longer than many a target. */
+/** A thread that fuzzes one target after the other: starting a thread takes longer than many targets. */
 export class FuzzThread {
   readonly #hangMs: number
   readonly #shared = new SharedArrayBuffer(8 + INPUT_BYTES_MAX)
@@ -97,7 +100,7 @@ export class FuzzThread {
         let seen = 0
         watchdog = setInterval(() => {
           const count = Atomics.load(current, 0)
-          // It is not coming back: the next target gets another thread.
+          // The target hangs: the next target gets another thread.
           if (count > 0 && count === seen) {
             resolve(hangReport(name, count, this.#shared, this.#hangMs))
             void this.close()
@@ -118,7 +121,7 @@ export class FuzzThread {
   }
 }
 
-/** What our own threads are started with: test runners have worker threads, and data for them, of their own. */
+/** Marks the threads that are started here: test runners have worker threads too. */
 const START = 'tickwire fuzz'
 
 interface Order {

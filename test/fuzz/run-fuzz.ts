@@ -2,16 +2,17 @@
  * The fuzzer: feeds one target its inputs and judges every run by three questions.
  *
  * Did it throw? Did it take over 50 ms, five times in a row? Did it allocate above its limit, twice in a row? (The
- * machine's own hiccups do not repeat on the same input.) To ask the heap takes longer than most inputs, so it is asked
- * once for a batch of them; where a batch allocated what no single input may, each of it is asked for. It runs in the
- * caller's thread: an endless loop in a target is an endless loop here. `run-fuzz-worker.ts` puts a watchdog around it.
+ * machine's own hiccups do not repeat on the same input.) Measuring the heap takes longer than most inputs, so it is
+ * measured once for a batch of them. If a batch allocated more than one input may, each of its inputs is measured. It
+ * runs in the caller's thread: an endless loop in a target is an endless loop here. `run-fuzz-worker.ts` puts a
+ * watchdog around it.
  */
 
 import { getHeapStatistics } from 'node:v8'
 import { fuzzInputs } from './run-fuzz-inputs.ts'
 import type { FuzzTarget } from './target.ts'
 
-/** Longer than this on one datagram is an attack that works. */
+/** A datagram that takes longer than this is a successful attack. */
 export const SLOW_MS = 50
 
 /** Runs of one input, all of which must be slow, for it to count as slow. */
@@ -20,14 +21,16 @@ const SLOW_TRIES = 4
 /** What one input may allocate, unless its target says otherwise. */
 export const ALLOCATION_BYTES_MAX = 1 << 20
 
-/** Inputs between two looks at the heap; and of so many batches one is looked at input by input, for the report. */
+/**
+ * Inputs between two measurements of the heap; and one in this many batches is measured input by input, for the report.
+ */
 const BATCH = 64
 const MEASURED_EVERY = 64
 
 /** Failures kept per target: the first of each message. The rest are only counted. */
 const FAILURES_KEPT = 5
 
-/** How far to go: so many inputs, or so many seconds, whichever ends first. */
+/** How long to fuzz: a number of inputs or of seconds, whichever ends first. */
 export interface FuzzLimits {
   readonly seed: number
   readonly inputs: number
@@ -88,7 +91,7 @@ export function fuzzTarget(target: FuzzTarget, limits: FuzzLimits, onInput?: (by
       onInput?.(bytes)
       const error = errorOf(target, bytes.slice())
       if (error !== undefined) fail('throw', bytes, error)
-      // One look at the clock for both: to make an input takes microseconds.
+      // The clock is read once for both: making an input takes microseconds.
       const endedAt = performance.now()
       const elapsedMs = endedAt - startedAt
       startedAt = endedAt
@@ -103,7 +106,7 @@ export function fuzzTarget(target: FuzzTarget, limits: FuzzLimits, onInput?: (by
   return { name, inputs, throws: counts.throw, slow: counts.slow, large: counts.large, maxAllocatedBytes, failures }
 }
 
-/** Runs one given input, as `--input HEX` does; the error, if any, is the caller's to see. */
+/** Runs one given input, as `--input HEX` does. Throws the error of the target. */
 export function replayInput(target: FuzzTarget, hex: string): void {
   target.run(fromHex(hex))
 }
@@ -120,12 +123,12 @@ function runOnce(target: FuzzTarget, bytes: Uint8Array): Run {
   const [startedAt, usedBefore] = [performance.now(), process.cpuUsage()]
   errorOf(target, copy)
   const { user, system } = process.cpuUsage(usedBefore)
-  // On a busy machine a run waits for its turn. That time is not its own.
+  // On a busy machine a run waits for the processor. That time does not count.
   const elapsedMs = Math.min(performance.now() - startedAt, (user + system) / 1000)
   return { elapsedMs, allocatedBytes: Math.max(0, liveBytes() - allocatedBefore - MEASUREMENT_BYTES) }
 }
 
-/** On a machine with much else to do one run may wait for its turn; that each of some does is unlikely. */
+/** The fastest of several runs: on a busy machine one run may wait for the processor, but hardly every run. */
 function fastest(target: FuzzTarget, bytes: Uint8Array): number {
   let leastMs = Infinity
   for (let tries = 0; tries < SLOW_TRIES && leastMs > SLOW_MS; tries++)

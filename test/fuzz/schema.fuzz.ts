@@ -1,7 +1,7 @@
 /**
  * Hostile bits for everything that decodes a row: deltas against a fresh and against a used baseline, whole rows, and
- * in them groups, masks inside masks, lists of lists, text, references and manual codecs. What is accepted must be
- * written again in the very same bits; the rest must be refused without a throw.
+ * in them groups, masks inside masks, lists of lists, text, references and manual codecs. Accepted bits must be written
+ * again as the same bits; all others must be refused without a throw.
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -22,7 +22,7 @@ import type { FuzzTarget } from './target.ts'
 
 type Values = { readonly [name: string]: unknown }
 
-/** Reads a varint by hand and throws at what it does not like, as games do. */
+/** Reads a varint by hand and throws on invalid values, as games do. */
 const grumpy = manual<number>({
   create: () => 0,
   serialize(buffer, value) {
@@ -181,7 +181,7 @@ class Attacked {
     loadValues(schema, cells, 0, heap)
     const again = new Int32Array(schema.laneCount)
     quantizeCells(schema, cells, 0, again, 0)
-    if (again.some((lane, index) => lane !== row[index])) throw new Error('a row that does not survive its cells')
+    if (again.some((lane, index) => lane !== row[index])) throw new Error('a row that its cells do not give again')
     this.#write(row, base, heap)
     this.#checkBits(bytes, reader.bitPosition)
   }
@@ -213,7 +213,7 @@ class Attacked {
     for (let bit = 0; bit < bitCount; bit++) {
       const at = bit >>> 3
       if ((((bytes[at] ?? 0) ^ (writer.bytes[at] ?? 0)) << (bit & 7)) & 0x80)
-        throw new Error(`bit ${bit} is written again otherwise`)
+        throw new Error(`bit ${bit} is written again differently`)
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Hostile configuration: for anything that a developer passes, the result is what was asked for, or a `ConfigError`
- * that names the path, the problem and a fix. Nothing else may be thrown, and nothing that was accepted may be
- * unusable.
+ * Hostile configuration: for anything that a developer passes, the result is the requested configuration, or a
+ * `ConfigError` that names the path, the problem and a fix. No other error may be thrown, and every accepted
+ * configuration must be usable.
  */
 
 import { ConfigError } from '../../packages/tickwire/src/core/base/assert.ts'
@@ -44,7 +44,7 @@ function attempt(make: () => unknown): void {
     make()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    if (!/\S/.test(error.message)) throw new Error('a mistake without a word')
+    if (!/\S/.test(error.message)) throw new Error('an error without a problem or a fix')
   }
 }
 
@@ -95,7 +95,7 @@ const game: FuzzTarget = {
       if (!(made.tickRate > 0 && Number.isFinite(made.tickRate)))
         throw new Error(`a game of ${made.tickRate} ticks a second`)
       for (const bound of [least, most, quantum, size])
-        if (typeof bound !== 'number') throw new Error(`${typeof bound} was taken for a number`)
+        if (typeof bound !== 'number') throw new Error(`${typeof bound} was accepted as a number`)
     })
   },
 }

@@ -15,7 +15,7 @@ const [everyday] = frames
 
 /** How many frames of the scene a receiver has received before the hostile one arrives. */
 const PRELUDES = [0, 3, 9] as const
-/** Tables are as long as the highest index: the harm that one frame can do is bounded where it is not trusted. */
+/** Tables are as long as the highest index, so the highest index bounds the memory that one frame can use. */
 const INDEX_MAX = 1023
 const TICK_MAX = 100_000
 
@@ -33,7 +33,7 @@ function run(bytes: Uint8Array, prelude: number): void {
     if (tick > reader.timeline.newest) throw new Error(`object ${id} is of a tick that was never sent`)
   }
   reader.sink.held.drain({ onEntered: () => {}, onChanged: () => {}, onLeft: () => {} })
-  // What an honest frame is worth afterwards depends on the hostile one; it must be read without a throw.
+  // Whether an honest frame can be used afterwards depends on the hostile one. It must be read without a throw.
   reader.accept(everyday![1]!)
 }
 
@@ -54,7 +54,7 @@ export const targets: readonly FuzzTarget[] = [
     run: (bytes) => {
       let before = 0
       const sink = wantedSink((id) => {
-        if (!(id > before && id <= 0xffff_ffff)) throw new Error('wishes are ids, ascending')
+        if (!(id > before && id <= 0xffff_ffff)) throw new Error('requests are ids, ascending')
         before = id
       })
       sink.accept(0, 0, new BitReader(bytes))

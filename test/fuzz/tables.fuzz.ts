@@ -24,7 +24,7 @@ const world = new World([Dot], { isReadOnly: true })
 const NOISE = Uint8Array.from({ length: 64 }, (_, at) => at * 37)
 const AGES = [0, 1, 3, 6, 10, 40]
 
-/** Tables as training finds them, short enough to be sent in one piece once spaces are gone. */
+/** Tables as training makes them, short enough for one piece without spaces. */
 function learnt(): string {
   const pair = new RowPair()
   const priors = train(Dot.schema, 30, 1, (see) => {
@@ -46,7 +46,7 @@ function learnt(): string {
 
 const TEXT = learnt()
 
-/** The piece that a text of any length fits: what comes after it is of the next. */
+/** The frames of a text: its packed bytes in pieces of 512. */
 function pieces(version: number, text: string): Uint8Array[] {
   const bytes = encodeText(text)
   return Array.from({ length: Math.ceil(bytes.length / 512) }, (_, piece) => {
@@ -58,7 +58,7 @@ function pieces(version: number, text: string): Uint8Array[] {
   })
 }
 
-/** Reads rows of noise by the tables that are held: a row or a failure, never a throw. */
+/** Reads rows from random bits with the tables that are held: the result is a row or a failure, never a throw. */
 function readBy(tables: TablesSink): void {
   const pair = new RowPair()
   for (const coder of tables.codersOf(tables.version) ?? []) {
@@ -98,7 +98,7 @@ export const targets: readonly FuzzTarget[] = [
     seeds: () => ['{}', TEXT].map((text) => new TextEncoder().encode(text)),
     run: (plain) => {
       const tables = makeTables()
-      // What is no text has no packed form; U+FFFD stands for that.
+      // Bytes that are not UTF-8 become U+FFFD, because only texts can be packed.
       const bytes = encodeText(new TextDecoder().decode(plain))
       for (let piece = 0; piece * 512 < bytes.length; piece++) {
         const body = bytes.subarray(piece * 512, (piece + 1) * 512)
@@ -121,7 +121,7 @@ export const targets: readonly FuzzTarget[] = [
       if (text === undefined) return
       const again = encodeText(text)
       if (again.length !== bytes.length || again.some((byte, at) => byte !== bytes[at]))
-        throw new Error('a text has two spellings')
+        throw new Error('a text has two encodings')
     },
     allocationBytesMax: 4 << 20,
   },

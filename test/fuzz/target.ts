@@ -2,7 +2,7 @@
  * The contract of a fuzz target: one decoder, and valid inputs to start mutating from.
  *
  * A file `test/fuzz/<name>.fuzz.ts` exports `targets: readonly FuzzTarget[]`; `npm run fuzz` and the short run inside
- * `npm test` find it by that name. Nothing else needs to know of it.
+ * `npm test` find it by that name. No other file lists it.
  */
 
 /** One decoder that is fuzzed. */
@@ -12,8 +12,8 @@ export interface FuzzTarget {
   /** Valid inputs. Each is mutated, spliced with the others, and cut at every length. */
   seeds(): readonly Uint8Array[]
   /**
-   * Decodes `bytes` to the end. May refuse them in any way that is not a throw. May check, and throw, when something
-   * else is wrong: that what it accepted encodes again to the same bytes, say.
+   * Decodes `bytes` to the end. May refuse them in any way that is not a throw. May check its result and throw, for
+   * example if an accepted input does not encode again to the same bytes.
    */
   run(bytes: Uint8Array): void
   /** Bytes one `run` may allocate before it counts as a failure; 1 MiB where it is not given. */

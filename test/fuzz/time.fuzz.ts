@@ -25,7 +25,7 @@ function frameOf(source: FrameSource): Uint8Array {
   return writer.bytes.slice(0, writer.finish())
 }
 
-/** Twice, in two packets: the second meets the state that the first left. */
+/** Feeds the bytes twice, in two packets: the second is read in the state that the first left. */
 function feed(sink: FrameSink, bytes: Uint8Array): void {
   sink.accept(0, 1, new BitReader(bytes))
   sink.accept(1, 2, new BitReader(bytes))

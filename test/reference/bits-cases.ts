@@ -1,4 +1,4 @@
-/** What to try each operation of the bits layer with: arguments, and values that survive a round trip exactly. */
+/** Test inputs for each operation of the bits layer: arguments, and values that survive a round trip exactly. */
 
 import fc from 'fast-check'
 import { floatQuant } from '../../packages/tickwire/src/core/bits/quantize.ts'
@@ -71,7 +71,9 @@ export function casesOf(name: OperationName): fc.Arbitrary<Case> {
   return CASES[name] as fc.Arbitrary<Case>
 }
 
-/** Rotations, among them the special ones: axes, ties, tiny and large lengths. Their nearest step is what survives. */
+/**
+ * Rotations, among them the special ones: axes, ties, tiny and large lengths. The nearest step survives a round trip.
+ */
 function rotation(): fc.Arbitrary<Quaternion> {
   const special = fc.constantFrom(0, 1, -1, 0.5, -0.5, Math.SQRT1_2, -Math.SQRT1_2)
   const component = fc.oneof(fc.double({ min: -1, max: 1, noNaN: true }), special)

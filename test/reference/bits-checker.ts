@@ -47,7 +47,7 @@ function checkVector(vector: BitsVector): string | null {
     if (source.taken !== bits.length) return `takes ${source.taken} bits of ${bits.length}`
     if (!isSame(value, fromJson(vector.value))) return `means ${show(value)}, not ${JSON.stringify(vector.value)}`
     const again = twin.encode(fromJson(vector.value), ...args)
-    return again === bits ? null : `is spelt ${again}, not ${bits}`
+    return again === bits ? null : `is encoded as ${again}, not ${bits}`
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     return vector.refused === undefined ? `is refused: ${error.message}` : null

@@ -1,5 +1,5 @@
 /**
- * The range coder and prefix codes once more, slow and obviously right: whole numbers of any size instead of carries
+ * The range coder and prefix codes once more, slow and simple: whole numbers of any size instead of carries
  * and shifts, codes as text. Written from docs/spec/bits.md alone; imports nothing from src.
  */
 
@@ -70,7 +70,7 @@ export function rangeDecode(bytes: readonly number[], codings: readonly Coding[]
     bits.push(bit)
     interval.take(coding, bit)
   }
-  if (interval.shortest().join() !== bytes.join()) throw new Refused('not the shortest spelling')
+  if (interval.shortest().join() !== bytes.join()) throw new Refused('not the shortest encoding')
   return bits
 }
 

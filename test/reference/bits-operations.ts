@@ -108,7 +108,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('bytes', blob.writeBytes, blob.readBytes, (b, v, max) => b.bytes(v, max)),
 ]
 
-/** The types of each operation are checked against its twin here, and erased here. */
+/** Checks the types of an operation against its twin, and erases them. */
 function operation<Name extends OperationName>(
   name: Name,
   write: (writer: BitWriter, value: ValueOf<Name>, ...args: ArgsOf<Name>) => void,

@@ -1,4 +1,6 @@
-/** The fast bits layer against its slow twins: same bits out, same values in, same refusals, one spelling each. */
+/**
+ * The fast bits layer compared with its slow twins: the same bits, values and refusals, and one encoding of each value.
+ */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -143,12 +145,12 @@ test('[BITS23] a BitBuffer writes and reads the bits of the separate functions',
   }), CHECKS)
 })
 
-/** Mostly zeros and ones: the corners of padding and over-long forms. */
+/** Mostly bytes of 0 and 255: the edge cases of padding and over-long forms. */
 function sparse(): fc.Arbitrary<Uint8Array> {
   return fc.array(fc.constantFrom(0, 0, 0x80, 0xff, 0x7f, 1), { maxLength: 24 }).map((bytes) => Uint8Array.from(bytes))
 }
 
-/** Valid bits with a few of them flipped, and something after them. */
+/** Valid bits with a few of them flipped, and more bits after them. */
 function nearMiss(bits: string, random: Uint8Array): string {
   const turned = bits.split('')
   for (const byte of random.subarray(0, 2)) {

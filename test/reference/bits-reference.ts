@@ -1,5 +1,5 @@
 /**
- * The bits layer once more, slow and obviously right: bits are a string of '0' and '1', numbers are bigints, UTF-8 is
+ * The bits layer once more, slow and simple: bits are a string of '0' and '1', numbers are bigints, UTF-8 is
  * the platform's. Written from docs/spec/bits.md alone; imports nothing from src.
  *
  * The fast codecs are held equal to these twins, and `bits-checker.ts` reads the golden vectors with them.
@@ -168,7 +168,7 @@ function unsigned(value: bigint, width: number): Bits {
   return width === 0 ? '' : value.toString(2).padStart(width, '0').slice(-width)
 }
 
-/** [BITS3] Low byte first; bits within a byte as ever. */
+/** [BITS3] Low byte first; within a byte the highest bit first. */
 function littleEndian(value: bigint, bytes: number): Bits {
   return Array.from({ length: bytes }, (_, index) => unsigned((value >> BigInt(8 * index)) & 255n, 8)).join('')
 }
@@ -285,7 +285,7 @@ function decodeStep(source: BitSource, quant: Quant): number {
 
 const AXES = ['x', 'y', 'z', 'w'] as const
 
-/** [BITS18] Whether (dropped, three steps) is the one spelling of its rotation. */
+/** [BITS18] Whether (dropped, three steps) is the one encoding of its rotation. */
 function isCanonical(half: bigint, dropped: number, ks: readonly bigint[]): boolean {
   const square = 2n * half * half - ks.reduce((sum, k) => sum + k * k, 0n)
   return ks.every((k, place) => {

@@ -30,7 +30,7 @@ export interface Timing {
   readonly digest: number | undefined
 }
 
-/** What a client needs beside the game's text. */
+/** The options of a client beside the game's text. */
 export interface ClientOptions {
   /** Names of the entities, in the order of the text: tables refer to them. */
   readonly names: readonly string[]

@@ -80,7 +80,7 @@ test('[CODEC15] docs/wire has the tables that the engine has', () => {
   expect(readFileSync(new URL('../../docs/wire/codec-tables.json', import.meta.url), 'utf8')).toBe(makeCodecTables())
 })
 
-/** How long they drift. */
+/** The number of ticks of a drift. */
 const TICKS = 60
 
 /** Rows that drift, rest and jump, as a game's would. */
@@ -123,7 +123,7 @@ function drift(schema: Schema, first: readonly number[], dice: Prng): number[][]
   return rows
 }
 
-/** All rows, as bits for the reader of the chapter. */
+/** Writes all rows, and reads the bits with the reader made from the chapter. */
 function hearsAll(
   schema: Schema,
   rows: readonly (readonly number[])[],

@@ -74,7 +74,7 @@ export function openPacket(suite: number, material: Hex, packet: Hex): OpenedPac
 // #endregion
 // #region keys
 
-/** What two sides put into a session. */
+/** The inputs of both sides to the keys of a session. */
 export interface SessionParts {
   readonly suite: number
   readonly clientSecret: Hex
@@ -98,7 +98,7 @@ export interface SessionKeys {
   readonly epochs: readonly { readonly secret: Hex; readonly client: Hex; readonly server: Hex }[]
 }
 
-/** What both sides know before the client's first sealed message is opened. */
+/** The parts of the transcript that both sides know before the client's first sealed message is opened. */
 const HELLO_PARTS = [1, 2, 4, 5, 6, 11]
 
 /** Derives everything. */
@@ -121,7 +121,7 @@ export function deriveSession(parts: SessionParts): SessionKeys {
   }
 }
 
-/** The hash of a conversation. */
+/** The hash of a handshake. */
 export function transcriptHash(parts: readonly (readonly [number, Hex])[]): Hex {
   const encoded = parts.flatMap(([number, hex]) => [
     Buffer.of(number),
@@ -166,8 +166,7 @@ export function agree(secret: Hex, peer: Hex): Hex {
   return diffieHellman({ privateKey: privateKey(secret), publicKey }).toString('hex')
 }
 
-// #endregion
-// #region strangers and identity
+// #endregion #region cookies and identity
 
 /** The cookie of a bucket. */
 export function cookieOf(secret: Hex, bucket: number, address: string, clientKey: Hex): Hex {
@@ -177,7 +176,7 @@ export function cookieOf(secret: Hex, bucket: number, address: string, clientKey
   return cookie.toString('hex')
 }
 
-/** Whether the holder of this identity signed this conversation. */
+/** Whether the holder of this identity signed this handshake. */
 export function isIdentityProof(publicKey: Hex, transcript: Hex, signature: Hex): boolean {
   return isSigned(publicKey, Buffer.concat([ascii('tickwire/v1/server-identity'), bytes(transcript)]), signature)
 }

@@ -1,6 +1,6 @@
 /** Whole numbers and rotations of the entropy codec, from docs/wire/CODEC.md alone. Imports nothing from src. */
 
-/** Bits of a size, at most so many. */
+/** The number of bits of a size, at most `most`. */
 export function bitsOf(value: number, most: number): number {
   return Math.min(most, value === 0 ? 0 : Math.floor(Math.log2(Math.abs(value))) + 1)
 }

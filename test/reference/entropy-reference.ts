@@ -29,7 +29,7 @@ export interface Held {
 const FAR = 2 ** 18
 const WORD = 2 ** 32
 
-/** Where symbols come from, and raw bits. */
+/** The source of symbols and raw bits. */
 export interface Spoken {
   symbol(code: Code): number
   readonly raw: BitSource
@@ -98,7 +98,7 @@ class RowReader {
   readonly #said: number[]
   /** By item: whether it differs from its prediction. */
   #isSaid: readonly boolean[] = []
-  /** By carried item: where its rate alone puts it. */
+  /** By carried item: its prediction from the rate alone. */
   readonly #carried: number[]
   /** For the rotation being read: predicted lanes, unit components, and by code class and sign. */
   #rotation = { dropped: 0, codes: [0, 0, 0], unit: [0, 0, 0, 0], motion: 7, classes: [7, 7, 7], signs: [1, 1, 1] }
@@ -255,7 +255,7 @@ class RowReader {
     return isBound ? Math.min(Math.max(value, 0), largest) : value
   }
 
-  /** How far a movement goes on. */
+  /** How far a movement continues. */
   #going(at: number, motion: number, step: number): number {
     const { olderTicks } = this.#held
     return Math.floor((this.#ticks * this.#tables.weight(at, motion) * step + 16 * olderTicks) / (32 * olderTicks))
@@ -335,7 +335,7 @@ class RowReader {
     if (this.#row[lane]! < 0 || this.#row[lane]! > 2 ** bits - 2) throw new Refused('no such code')
   }
 
-  /** Turns the baseline's rotation on. */
+  /** Predicts a rotation: continues the turn of the baseline. */
   #predict(item: Item, at: number): void {
     const { base, older } = this.#held
     const rotation = this.#rotation

@@ -1,6 +1,5 @@
 /**
- * Runs a grammar as docs/wire/STATE.md writes it: tells whether a text is what a rule describes. Imports nothing from
- * src.
+ * Runs a grammar as docs/wire/STATE.md writes it: checks whether a text matches a rule. Imports nothing from src.
  *
  *   name ::= "literal" other-name ( a | b )? c* [A-Z]+
  */
@@ -31,7 +30,7 @@ export class Grammar {
     return [...this.#rules.keys()]
   }
 
-  /** Whether all of a text is what a rule describes. */
+  /** Whether a whole text matches a rule. */
   matches(rule: string, text: string): boolean {
     return this.#rule(rule)(text, 0).includes(text.length)
   }

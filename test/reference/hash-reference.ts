@@ -11,7 +11,7 @@ const LANE_SALTS = [0x561ccd1bn, 0x0bcaa747n, 0x96cd1c35n, 0x32ac3b17n]
 
 const turn = (x: bigint, by: bigint): bigint => ((x << by) | (x >> (32n - by))) & MASK
 
-/** Word `i` of a block, made ready for lane `i`. */
+/** Word `i` of a block, mixed for accumulator `i`. */
 function scramble(word: bigint, i: number): bigint {
   const k = turn((word * WORD_CONSTANTS[i]!) & MASK, WORD_TURNS[i]!)
   return (k * WORD_CONSTANTS[(i + 1) % 4]!) & MASK
@@ -26,18 +26,18 @@ function avalanche(lane: bigint): bigint {
   return h ^ (h >> 16n)
 }
 
-/** Every lane takes the sum of all, then the others take that sum. */
+/** The first accumulator becomes the sum of all; then it is added to the others. */
 function gather(lanes: bigint[]): void {
   lanes[0] = (lanes[0]! + lanes[1]! + lanes[2]! + lanes[3]!) & MASK
   for (let i = 1; i < 4; i++) lanes[i] = (lanes[i]! + lanes[0]!) & MASK
 }
 
-/** The hash of `bytes` as one number: the low half is the first lane, the high half the second. */
+/** The hash of `bytes` as one number: the low half is the first accumulator, the high half the second. */
 export function referenceHash(bytes: Uint8Array, seed: number = 0): bigint {
   return referenceHashFrom(bytes, [seed, seed, seed, seed])
 }
 
-/** The same from four lanes that differ. */
+/** The same with a different start value for each accumulator. */
 export function referenceHashFrom(bytes: Uint8Array, start: readonly number[]): bigint {
   const lanes = start.map((lane) => BigInt(lane >>> 0))
   const wholeBlocks = Math.floor(bytes.length / 16)

@@ -20,7 +20,7 @@ const bitLength = (n: bigint): number => abs(n).toString(2).length
 const floorDivide = (n: bigint, by: bigint): bigint => (n < 0n && n % by !== 0n ? n / by - 1n : n / by)
 const shift = (n: bigint, by: number): bigint => (by >= 0 ? n << BigInt(by) : n >> BigInt(-by))
 
-/** The very number a finite double is. */
+/** The exact value of a finite double. */
 export function exactly(x: number): Exact {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, x)

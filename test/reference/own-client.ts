@@ -41,7 +41,7 @@ export class OwnClient {
   readonly #secret = randomBytes(32).toString('hex')
   readonly #clientKey = publicOf(this.#secret)
   #connection: Buffer = Buffer.alloc(8)
-  /** What is repeated until it is answered. */
+  /** The packet that is repeated until it is answered. */
   #asks: Buffer
   #challenge: { readonly cookie: string; readonly serverKey: string; readonly shared: string } | undefined
   #keys: { readonly client: string; readonly server: string } | undefined

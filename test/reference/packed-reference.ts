@@ -8,7 +8,9 @@ import { BitSource, Refused } from './bits-reference.ts'
 import type { Plain, PlainShape } from './schema-reference.ts'
 import { readValueLane } from './value-lanes.ts'
 
-/** Lanes of one leaf: a number with so many values, a rotation, or a leaf that is written as in STATE.md. */
+/**
+ * The lanes of one leaf: a number with a given count of values, a rotation, or a leaf that is written as in STATE.md.
+ */
 type Leaf =
   | { readonly kind: 'number'; readonly values: number; readonly isSigned: boolean }
   | { readonly kind: 'quat'; readonly bits: number }
@@ -64,7 +66,7 @@ function readMask(
     if (set[index]) {
       readMember(bits, field, lane, base, initial, row)
       if (row.slice(lane, end).every((value, at) => value === base[lane + at]))
-        throw new Refused('a bit set for nothing')
+        throw new Refused('a set bit without a difference')
     }
     lane = end
   })

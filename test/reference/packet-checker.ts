@@ -293,7 +293,7 @@ function varint(bytes: Uint8Array, at: number): { value: number; end: number } {
     need(byte !== undefined, 'ends inside a number')
     value += (byte % 128) * 128 ** index
     if (byte >= 128) continue
-    need(!(byte === 0 && index > 0) && value <= 2 ** 53 - 1, 'a number spelt too long, or too large')
+    need(!(byte === 0 && index > 0) && value <= 2 ** 53 - 1, 'a number encoded too long, or too large')
     return { value, end: at + index + 1 }
   }
   throw new Error('a number of more than 8 bytes')

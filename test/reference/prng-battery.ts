@@ -2,8 +2,8 @@
  * Statistical tests for streams of 32-bit words. Each gives a score in standard deviations: a good generator stays
  * within a few, a bad one is out by tens or thousands. Streams are seeded, so a score never changes between runs.
  *
- * The battery is a sieve, not a proof: it is known to catch a linear congruential generator, xorshift32 and a plain
- * counter (tests run it on those too). The published generators have been through far larger ones.
+ * The battery finds bad generators and proves nothing about good ones. It finds a linear congruential generator,
+ * xorshift32 and a plain counter (tests run it on those too). The published generators passed far larger batteries.
  */
 
 export type Words = () => number
@@ -86,7 +86,7 @@ function birthdaySpacings(next: Words, years: number, shift: number): number {
   return (equal - 2 * years) / Math.sqrt(2 * years)
 }
 
-/** Ranks of 32 x 32 matrices of bits: what is linear over bits shows here and hardly anywhere else. */
+/** Ranks of 32 x 32 matrices of bits: they show generators that are linear over bits, which other tests hardly find. */
 function matrixRanks(next: Words, count: number): number {
   const counts = new Float64Array(3)
   for (let i = 0; i < count; i++) counts[Math.min(2, 32 - rankOf(Array.from(BITS, next)))]!++

@@ -11,7 +11,7 @@ import {
 import { dice, turned } from './real-rows-dice.ts'
 import { stir } from './real-rows-stir.ts'
 
-/** A manual field: a count in 3 bits, then so many numbers of 5 bits. */
+/** A manual field: a count in 3 bits, then that many numbers of 5 bits. */
 export const NIBBLES = {
   format: 'nibbles',
   create: (): readonly number[] => [],
@@ -75,7 +75,7 @@ export const Everything = entity(
   { name: 'Everything' },
 )
 
-/** Carried by rates: a place, an angle, a rotation. */
+/** Fields with rates: a position, an angle, a rotation. */
 export const Flyer = entity(
   {
     at: vec3(-500, 500, 0.01).position(),
@@ -90,7 +90,7 @@ export const Flyer = entity(
   { name: 'Flyer' },
 )
 
-/** Free movers: no rate says where they go. */
+/** Fields that move without a rate. */
 export const Drifter = entity(
   {
     at: vec2(-200, 200, 0.01),
@@ -104,7 +104,7 @@ export const Drifter = entity(
   { name: 'Drifter' },
 )
 
-/** Whole numbers that a rate carries. */
+/** Whole numbers with a rate. */
 export const Slider = entity(
   { x: int(0, 100_000).position(), pace: int(-900, 900).velocity(), load: i16 },
   { name: 'Slider' },
@@ -175,7 +175,7 @@ export function makeGame(
   }) as Game<Shape>
 }
 
-/** A game of flyers, to learn from. */
+/** A game of flyers, for training. */
 export function makeFlyers(): Game<Shape> {
   return defineGame({
     tickRate: TICK_RATE, input: {}, entities: [Flyer], predict: 'none',

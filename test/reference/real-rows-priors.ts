@@ -1,6 +1,6 @@
 /**
  * Trained tables for the game of `real-rows-game.ts`: those that training found in a recorded match, and random ones,
- * which are wilder than training ever makes.
+ * which are more extreme than trained ones.
  */
 
 import { openRecording, sourceOf, type Priors } from 'tickwire'
@@ -10,7 +10,7 @@ import { planRow } from '../../packages/tickwire/src/core/codec/row-plan.ts'
 import { drawEntity, drawPriors } from '../sim/draw-priors.ts'
 import { Drifter, Everything, makeFlyers, MOVERS, TICK_RATE } from './real-rows-game.ts'
 
-/** What training finds in a recorded match for everything that moves. Tables of all other entities are random. */
+/** Trains on a recorded match, for the entities that move. Tables of all other entities are random. */
 export function learn(version: number): Priors {
   const sink = new MemorySink()
   const game = makeFlyers()

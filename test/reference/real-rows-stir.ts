@@ -167,7 +167,7 @@ const CHANGES: readonly Change[] = [
   },
 ]
 
-/** Changes some fields of an object, each its own way. */
+/** Changes some fields of an object, each kind in a different way. */
 export function stir(tick: number, each: ObjectOf<typeof Everything>): void {
   const draw = (purpose: number): number => dice(tick, each.id, purpose)
   each.slow = (each.slow + 3) % 65_536

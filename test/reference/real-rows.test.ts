@@ -1,7 +1,7 @@
 /**
  * The wire documents against a real server: a process serves games with every kind of field over real sockets under
- * loss, and logs its rows. A reader made from docs/wire alone reads what clients received, and every row must be the
- * one that the server logged for that tick.
+ * loss, and logs its rows. A reader made from docs/wire alone reads the packets that clients received. Every row must
+ * equal the one that the server logged for that tick.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -35,8 +35,8 @@ const ATTEMPTS = 4
 const folder = mkdtempSync(join(tmpdir(), 'real-rows-'))
 const learnt = learn(1)
 /**
- * Those of fingerprints, then those to send: trained ones without those of `Everything`, which are large, and some
- * random ones.
+ * First the tables of the fingerprints, then the tables to send: trained ones without those of `Everything`, which are
+ * large, and some random ones.
  */
 const priors = [
   learnt,
@@ -205,7 +205,7 @@ function valuesOf({ values }: LoggedRow): Values {
 
 const AUDIENCES = ['all', 'team', 'owner']
 
-/** Field by field: what a row has that the log does not. */
+/** The fields of a row that differ from the log. */
 function wrongFields(
   shape: PlainShape,
   set: number,
@@ -225,7 +225,7 @@ function wrongFields(
 const game = (number: number): PlainGame => readGameText(played.get(number)!.text, { nibbles: NIBBLES as never })
 const counted = { rows: 0, wrong: 0, frames: 0, unacknowledged: 0, digests: 0 }
 
-/** Reads what a client received, and returns what is wrong with it. */
+/** Reads the packets that a client received, and returns the differences from the log. */
 function readAll(
   number: number,
   { packets, peer }: Tap,
@@ -275,7 +275,7 @@ test.each(NUMBERS.map((number) => [MATCHES[number]!.name, number] as const))(
       const { wrong, sets, versions, rows } = readAll(number, tap, log)
       expect(wrong.slice(0, 5)).toEqual([])
       expect(rows).toBeGreaterThan(300)
-      // Of everyone, of the team and of the owner; all entities.
+      // Every field set (everyone's, the team's, the owner's) and every entity occurred.
       expect([...sets]).toEqual(
         expect.arrayContaining([
           'Everything 0',

@@ -43,7 +43,7 @@ export class Stage<E extends Entity> {
   constructor(of: E, options: Partial<InterpolatorOptions> = {}) {
     this.entity = of
     this.view = new World([of], { isReadOnly: true })
-    // Rows of one world in another: their texts must lie in one heap.
+    // Rows of one world are used in another, so both share one heap of texts.
     this.world = new World([of], { sharing: this.view })
     this.received = new Timeline(this.view, RATE)
     this.interpolator = new Interpolator(this.view, this.received, {

@@ -1,4 +1,4 @@
-/** What the readers of recordings share that are made from docs/wire/RECORDING.md alone. */
+/** Shared code of the readers of recordings, made from docs/wire/RECORDING.md alone. */
 
 import { BitSource } from './bits-reference.ts'
 
@@ -9,7 +9,7 @@ export function small(bits: BitSource): number {
     const low = number(bits, 3)
     value += low * 8 ** group
     if (isMore) continue
-    need(group === 0 || low !== 0, 'one spelling')
+    need(group === 0 || low !== 0, 'one encoding')
     return value
   }
   throw new Error('a small number')
@@ -21,7 +21,7 @@ export function varint(bits: BitSource): number {
     const byte = number(bits, 8)
     value += (byte % 128) * 128 ** group
     if (byte < 128) {
-      need(group === 0 || byte !== 0, 'one spelling')
+      need(group === 0 || byte !== 0, 'one encoding')
       return value
     }
   }

@@ -1,4 +1,4 @@
-/** What tests of recordings share: a game around some entities, and a file that must open. */
+/** Shared code of the tests of recordings: a game with given entities, and a file that must open. */
 
 import { fixed } from '../../packages/tickwire/src/core/schema/field-kinds.ts'
 import { fingerprintOf } from '../../packages/tickwire/src/core/schema/fingerprint.ts'
@@ -7,7 +7,7 @@ import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts
 import type { RecordableGame } from '../../packages/tickwire/src/core/replay/recorder.ts'
 import { openRecording, type Recording } from '../../packages/tickwire/src/core/replay/recording.ts'
 
-/** What a recorder needs to know of some entities. */
+/** A game with these entities, as a recorder needs it. */
 export function gameOf(entities: RecordableGame['entities'], tickRate = 10): RecordableGame {
   const inputSchema = compileSchema('input', { move: fixed(-1, 1, 0.1) })
   const lines = [

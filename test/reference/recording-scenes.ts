@@ -1,5 +1,5 @@
 /**
- * Small matches whose recordings are the vectors of docs/wire/RECORDING.md: everything in a file, and nothing twice.
+ * Small matches whose recordings are the vectors of docs/wire/RECORDING.md. They have every part of a file once.
  */
 
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'

@@ -56,7 +56,7 @@ describe('relay vectors', () => {
     const { answer } = vector
     if (answer === undefined) return
     if (answer.meaning !== undefined) expect(readTurn(unhex(answer.bytes), key)).toEqual(answer.meaning)
-    // One that was asked without a MAC, or with one that is not known to be right, is answered without one.
+    // A request without a MAC, or with a MAC that cannot be checked, is answered without a MAC.
     const isProven = vector.meaning?.hasIntegrity === true && !vector.name.includes('438')
     if (answer.meaning?.class !== 'indication' && answer.meaning !== undefined)
       expect(answer.meaning.hasIntegrity).toBe(isProven)

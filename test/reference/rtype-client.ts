@@ -114,7 +114,7 @@ export class ReferenceClient {
     this.#out.push(writeRtype(meaning))
   }
 
-  /** Leaves, and says so every 250 ms until that is acknowledged. */
+  /** Leaves: sends CLIENT_DISCONNECT every 250 ms until it is acknowledged. */
   leave(now: number): void {
     this.state = 'ended'
     this.write(now, 'CLIENT_DISCONNECT', { client_id: this.clientId, reason: 0 }, RELIABLE)

@@ -1,6 +1,6 @@
 /**
- * A player of the R-Type shooter that knows only what a client received: it avoids what is close, lines up with the
- * nearest enemy, fetches power-ups and fires. It imports nothing from the engine or the game.
+ * A player of the R-Type shooter that knows only what a client received: it avoids close entities, lines up with the
+ * nearest enemy, collects power-ups and fires. It imports nothing from the engine or the game.
  */
 
 import type { JsonObject, RtypeMeaning } from './rtype-checker.ts'

@@ -125,8 +125,8 @@ const bounds: fc.Arbitrary<Bounds> = fc
   .filter(isClear)
 
 /**
- * Far from 0 a decimal range has so many steps give or take a rounding; whether that counts as whole is for the bits
- * layer.
+ * Far from 0 the number of steps of a decimal range is exact only up to a rounding. The bits layer decides whether it
+ * counts as whole.
  */
 function isClear({ min, max, precision }: Bounds): boolean {
   const ratio = (max - min) / precision
@@ -143,7 +143,7 @@ const rotations = fc
   .filter((parts) => parts.some((part) => Math.abs(part) > 0.01))
   .map(([x = 0, y = 0, z = 0, w = 1]) => ({ x, y, z, w }))
 
-/** A codec in two functions: a count, and so many small numbers. */
+/** A codec of two functions: a count, and that many small numbers. */
 export const runs: ManualCodec<readonly number[]> = {
   format: 'runs of 5',
   create: () => [],

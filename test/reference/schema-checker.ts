@@ -67,7 +67,7 @@ function checkVector({
   if (source.taken !== count) return `takes ${source.taken} bits of ${count}`
   if (show(values) !== show(fromJson(valuesJson))) return `means ${show(values)}, not ${JSON.stringify(valuesJson)}`
   const again = reader === 'whole' ? encodeWhole(shape, values) : encodeDelta(shape, values, base, reader)
-  return again === bits ? undefined : `is spelt ${again}, not ${bits}`
+  return again === bits ? undefined : `is encoded as ${again}, not ${bits}`
 }
 
 function show(value: unknown): string {

@@ -1,4 +1,4 @@
-/** The schema layer as a test wants it: plain values in, bits out, and back. */
+/** The schema layer for tests: from plain values to bits, and back. */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
 import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
@@ -42,7 +42,7 @@ export class SchemaEngine {
     return cells
   }
 
-  /** What a row says, as plain values. */
+  /** The plain values of a row. */
   values(row: Int32Array): Values {
     return loadValues(this.schema, this.cells(row), 0, this.heap)
   }

@@ -25,7 +25,7 @@ function withoutRotations(count: number): fc.Arbitrary<SchemaSample> {
   return schemaWithValues(count).filter(({ schema }) => !kindsIn(schema.shape).includes('quat'))
 }
 
-/** What the twin reads from bits: 'refused', or the values. */
+/** The values that the twin reads from bits, or 'refused'. */
 function judged<T>(bits: Bits, decode: (source: BitSource) => T): T | 'refused' {
   try {
     const source = new BitSource(bits)

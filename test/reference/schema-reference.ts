@@ -1,5 +1,5 @@
 /**
- * The schema layer again, slow and obviously right: from a shape and plain values straight to a string of '0' and '1',
+ * The schema layer again, slow and simple: from a shape and plain values straight to a string of '0' and '1',
  * field by field, without rows, leaves, tables or heaps. Written from docs/spec/schema.md; of src it knows only types.
  *
  * The fast codecs are compared with this twin, and `schema-checker.ts` reads the golden vectors with it.
@@ -11,7 +11,7 @@ import { BitSource, Refused, TWINS, type Bits } from './bits-reference.ts'
 /** Plain values by field name. */
 export type Values = { readonly [name: string]: unknown }
 
-/** What the twin needs of a field: schema texts are parsed into the same. */
+/** The parts of a field that the twin needs. Schema texts are parsed into the same form. */
 export type Plain = Pick<Field<unknown>, 'spec' | 'options'>
 export type PlainShape = { readonly [name: string]: Plain }
 
@@ -49,11 +49,11 @@ function initialValue(field: Plain, around: unknown): unknown {
   if (spec.kind === 'group')
     return said === undefined || said === null ? null : initialValues(spec.shape, said as Values)
   if (spec.kind === 'struct' || spec.kind === 'vector') return initialValues(spec.shape, said as Values | undefined)
-  // Everyone begins with what can be said.
+  // An initial value is rounded to a value that can be sent.
   return decodeField(new BitSource(encodeField(field, said === undefined ? zeroOf(spec) : said)), field)
 }
 
-/** What is inside an absent group: what a group of a fresh object would hold. */
+/** The values inside an absent group: those of the group in a new object. */
 function insideAbsent({ spec, options }: Plain): Values {
   return spec.kind === 'group' ? initialValues(spec.shape, (options.initial ?? {}) as Values) : {}
 }
@@ -104,7 +104,7 @@ function decodeMasked(
   const mask = source.take(names.length)
   const changes = names.filter((_, index) => mask[index] === '1').map((name) => {
     const value = decodeChange(source, shape[name]!, base[name], initial[name])
-    // [SCHEMA10] A bit set for nothing.
+    // [SCHEMA10] A set bit without a difference.
     if (encodeField(shape[name]!, value) === encodeField(shape[name]!, base[name])) throw new Refused('no change')
     return [name, value]
   })

@@ -26,7 +26,7 @@ export interface HeldObject<Row = string> {
   readonly row: Row | undefined
 }
 
-/** What a delta is read against. */
+/** The rows that a delta is read against. */
 export interface Against<Row> {
   /** Undefined: the initial row of the type. */
   readonly base: Row | undefined
@@ -96,7 +96,7 @@ export class SnapshotReader<Row> {
       held === undefined ? [] : [{ ...held, row: rows.get(held.tick)?.row }])
   }
 
-  /** Takes the body of a frame; `read` reads its rows where that is not the form's own way. */
+  /** Takes the body of a frame. `read` reads its rows; by default the row form does. */
   accept(bytes: Uint8Array, read: RowForm<Row>['read'] = (...of) => this.form.read(...of)): 'ok' | 'no-ack' | 'broken' {
     const source = new BitSource(bytesToBits(bytes))
     try {
@@ -126,7 +126,7 @@ export class SnapshotReader<Row> {
           isRested = said > 1 && number(source, 1) === 1
           const older = kind !== 3 && !isRested && number(source, 1) === 1
           if (kind === 0 && !isRested && said === age && older === hasOlder)
-            throw new Refused('as the delta before, and not said so')
+            throw new Refused('the same manner as the delta before, in the long form')
           age = said
           hasOlder = older
         }
@@ -280,7 +280,7 @@ function next(before: number, gap: number): number {
 /** An index in full: only where the gap is too wide for anything shorter. */
 function spelt(source: BitSource, before: number, gapMin: number): number {
   const index = number(source, 16)
-  if (index - before < gapMin) throw new Refused('a short gap, spelt at length')
+  if (index - before < gapMin) throw new Refused('a short gap, encoded at length')
   return index
 }
 

@@ -1,8 +1,8 @@
 /**
  * Small worlds whose snapshots are the vectors of test/vectors/snapshots.json, made by the engine.
  *
- * Every frame is written by the engine, or is one of those with a change; after each frame stands what a reader holds.
- * Lamps and doors have only bools (snapshot-checker.ts says why).
+ * Every frame is written by the engine, or is such a frame with a change. After each frame the vector lists what a
+ * reader holds. Lamps and doors have only bools (snapshot-checker.ts says why).
  */
 
 import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
@@ -20,7 +20,7 @@ import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import type { Flag, HeldObject } from './snapshot-checker.ts'
 
 export interface SceneFrame {
-  /** What it shows. */
+  /** What the frame shows. */
   readonly shows: string
   readonly hex: string
   readonly verdict: 'ok' | 'no-ack' | 'broken'
@@ -292,7 +292,7 @@ function disorder(): Scene {
     'the same frame, the index of the second by 16 bits',
     frameOf(now!, '0001 1 1 00000 0 10 001 111 0000000000000001 1'),
   )
-  stage.receive('the same frame, the second spelt at length', frameOf(now!, '0001 1 1 00000 0 10 0001 1 1 00000 0 1'))
+  stage.receive('the same frame, the second encoded at length', frameOf(now!, '0001 1 1 00000 0 10 0001 1 1 00000 0 1'))
   stage.receive('a row before the baseline, of a coder that looks at none', frameOf(now!, '0001 1 1 00000 1 10'))
   return { name: 'out of order, and nonsense', entities: FLAGS, frames: stage.frames }
 }

@@ -35,7 +35,7 @@ const FIELDS = Array.from(PAGE.matchAll(/^\| `(.+)` \| `(.+)` \|$/gm), ([, decla
 
 /** A field as the page declares it. */
 function declaredField(code: string): Field<unknown> {
-  // The page is ours; its code is what is tested.
+  // The code comes from our own page, and is what the test checks.
   return Function(...Object.keys(kinds), `return ${code}`)(...Object.values(kinds)) as Field<unknown>
 }
 

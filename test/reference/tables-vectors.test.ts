@@ -31,7 +31,7 @@ class Checker {
   }
 }
 
-/** The vectors' tables are of no entity, so that none has to be checked. */
+/** The tables of the vectors have no entities, so that no entity must be checked. */
 function areTables(text: string): boolean {
   try {
     const tables: unknown = JSON.parse(text)

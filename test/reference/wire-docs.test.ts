@@ -1,6 +1,6 @@
 /**
- * What docs/wire says beside bytes, against the engine: the page for writers of clients, and single sentences that once
- * misled a reader.
+ * Statements of docs/wire other than bytes, compared with the engine: the page for authors of clients, and single
+ * sentences that once misled a reader.
  */
 
 import { existsSync, readFileSync } from 'node:fs'

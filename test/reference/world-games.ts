@@ -59,14 +59,14 @@ export function makeGame(pieces: readonly Piece[], seed: number): RandomGame {
   return { seed, pieces: [...chosen], ticks: dice.nextInt(3, 10), isCrowded: dice.nextInt(0, 99) === 0 }
 }
 
-/** What a script can do to a world. Objects are named by id. */
+/** The operations of a script on a world. Objects are named by id. */
 export interface Played {
   readonly ids: readonly number[]
   typeOf(id: number): number
   spawn(type: number, init: Values, owner: number): void
   despawn(id: number): void
   setOwner(id: number, owner: number): void
-  /** Sets what lies at a path of names; a path through an absent group is not taken. */
+  /** Sets the value at a path of names. A path through an absent group is skipped. */
   set(id: number, path: readonly string[], value: unknown): void
   nudge(id: number, path: readonly string[], by: number): void
   isAbsent(id: number, group: string): boolean
@@ -76,10 +76,10 @@ export interface Played {
   tell(external: number): void
 }
 
-/** What a test counts, to be sure that things happened. */
+/** Counters of events, so that a test can check that they occurred. */
 export const happened = { spawns: 0, despawns: 0, reuses: 0, groups: 0, parts: 0, draws: 0, owners: 0, nudges: 0 }
 
-/** Plays the script of one tick. Another branch is another script: what a wrong guess would have been. */
+/** Plays the script of one tick. A different branch is a different script: a wrong prediction. */
 export function playTick(game: RandomGame, tick: number, branch: number, world: Played): void {
   const dice = new Prng(game.seed * 1000 + tick * 10 + branch)
   const births = tick === 1 ? dice.nextInt(2, 5) + (game.isCrowded ? 90 : 0) : dice.nextInt(0, 2)

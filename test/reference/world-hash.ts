@@ -4,7 +4,7 @@
 
 import { referenceHashFrom } from './hash-reference.ts'
 
-/** What every lane begins with. */
+/** The start value of every accumulator. */
 const SEED = 0x7157_a7e5
 
 /** [STATE1] An object: its id, its owner (0 for none), the words of its row. */
@@ -16,9 +16,9 @@ export function objectHash(id: number, owner: number, words: readonly number[]):
 const MIXES = [0x239b961bn, 0xab0e9789n, 0x38b34ae5n, 0xa1e38b93n]
 
 /**
- * [STATE1] The first two words and two zeros, then the rest, in blocks of four, one for each lane in turn: the lane
- * takes the word by XOR, is turned left by 15, 16, 17 or 18 bits, multiplied, and the next lane is added. Words of the
- * last, partial block are only taken. The end is the content hash's.
+ * [STATE1] The first two words and two zeros, then the rest, in blocks of four, one word for each accumulator: the word
+ * is added by XOR, the accumulator is rotated left by 15, 16, 17 or 18 bits, multiplied, and the next accumulator is
+ * added. Words of the last, partial block are only added by XOR. The end is the content hash's.
  */
 function rowHash([first, second, ...rest]: readonly number[]): bigint {
   const words = [first!, second!, 0, 0, ...rest]

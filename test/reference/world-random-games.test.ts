@@ -1,6 +1,7 @@
 /**
  * Random games through save, load, despawn, id reuse and group changes: 1,000 of them, 10,000 in the long form. The
- * engine and a slow twin hash every tick of each game, and each game is played again with wrong turns that are undone.
+ * engine and a slow twin hash every tick of each game, and each game is played again with wrong branches that are
+ * undone.
  */
 
 import { expect, test } from 'vitest'
@@ -20,7 +21,7 @@ import type { Values } from './schema-reference.ts'
 /** How many games: the sum over the parts below. */
 const GAMES = Number(process.env['TICKWIRE_GAMES'] ?? form(1000, 10_000))
 const PARTS = 10
-/** Every so many games all values are compared too, and not only hashes. */
+/** In one of this many games all values are compared, and not only hashes. */
 const COMPARE_EVERY = 20
 const SLOTS = 3
 

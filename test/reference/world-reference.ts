@@ -1,5 +1,5 @@
 /**
- * A world once more, slow and obviously right: plain objects with plain values in a Map by id. Written from
+ * A world once more, slow and simple: plain objects with plain values in a Map by id. Written from
  * docs/spec/world.md; of src it knows only types. Values become words by way of the schema's own twin.
  */
 
@@ -212,7 +212,7 @@ function freshValues(shape: Shape, around: unknown): Record<string, unknown> {
   return copyOf(values) as Record<string, unknown>
 }
 
-/** One value of one field as every peer would know it, and the words that are hashed. */
+/** One value of one field after quantising, and the words that are hashed. */
 interface Settled {
   readonly value: unknown
   readonly words: readonly number[]

@@ -1,5 +1,5 @@
 /**
- * The Timeline again, slow and obviously right: a Map from tick to a Map from id to a copy of the row. Of src it knows
+ * The Timeline again, slow and simple: a Map from tick to a Map from id to a copy of the row. Of src it knows
  * nothing.
  */
 
