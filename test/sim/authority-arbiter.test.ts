@@ -303,7 +303,7 @@ describe('claims on the wire', () => {
     arbiter.tick((each) => each.setOwner({ id: ballAt(arbiter).id }, B))
     deliver()
     expect(known()).toEqual([B, 11])
-    // From B to A and back to B, while packets are lost: the owner is the same as before, the token is not.
+    // From B to A and back to B, while packets are lost: the owner is the same as before, the claim is not.
     arbiter.tick((each) => each.setOwner({ id: ballAt(arbiter).id }, A))
     deliver(true)
     arbiter.tick((each) => each.setOwner({ id: ballAt(arbiter).id }, B))

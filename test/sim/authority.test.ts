@@ -1,6 +1,6 @@
 /**
- * Shared authority in whole matches: the owner of an object writes it. The owner sees its writes at once, and everybody
- * else sees them after the delay of the network.
+ * Shared authority in whole matches: the owner of an object writes it. The owner sees its writes at once, and all other
+ * clients see them after the delay of the network.
  */
 
 import { describe, expect, test, vi } from 'vitest'
@@ -316,7 +316,7 @@ describe('shots at shared objects', () => {
     const struck: number[] = []
     sim.players.forEach(({ host }, client) => host.handle(Struck, ({ power }, { object }) => {
       struck.push(client)
-      // Its own object, where the owner has it: the owner judges, and the consequence goes through its input.
+      // The object belongs to this client: it decides about the hit, and applies it through its input.
       if (host.view.get(Ball, object) !== null) sim.hold(client, { mark: power })
     }))
     sim.players[0]!.host.call(Claim, { power: 9 }, { about: { id } })

@@ -1,7 +1,7 @@
 /**
- * The profiler and the training measure what is really sent. A match is sent to a client over a calm link and recorded.
- * Each row that the server then writes is one that `tickwire bandwidth` codes from the recording, against the same
- * baseline rows, in the same bits.
+ * The profiler and the training measure the rows that are really sent. A match is sent to a client over a calm link and
+ * recorded. Each row that the server then writes is one that `tickwire bandwidth` codes from the recording, against the
+ * same baseline rows, in the same bits.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ import type { ValueStore } from '../../packages/tickwire/src/core/schema/values.
 
 const TICK_RATE = 60
 const INPUT = { idle: bool }
-/** The first entity, so that a reader that codes tick after tick knows the tick from it. */
+/** The first entity. A reader that codes tick by tick reads the tick from it. */
 const Clock = entity({ beat: int(0, 65_535) }, { name: 'Clock' })
 /** Never at rest. */
 const Runner = entity(
@@ -85,11 +85,11 @@ function noteAt(notes: Notes, tick: number, text: string): void {
 
 interface Play {
   readonly game: Game<typeof INPUT>
-  /** What was written, by tick. */
+  /** The rows that were written, by tick. */
   readonly wire: Notes
   readonly recording: Recording
   readonly bits: number
-  /** What `watch.fieldBits` had examined at the end. */
+  /** The rows that `watch.fieldBits` had examined at the end. */
   readonly looked: readonly string[]
 }
 
@@ -165,7 +165,7 @@ function play(
   return { game, wire, recording, bits, looked }
 }
 
-/** What the profiler codes from a recording, by tick. */
+/** The rows that the profiler codes from a recording, by tick. */
 function profile(recording: Recording, ageTicks: number): { readonly notes: Notes; readonly bits: number } {
   const notes: Notes = new Map()
   let now = 0

@@ -1,6 +1,6 @@
 /**
- * Channels and lanes over a real connection: delivery promises in bad weather, shares of a narrow path, and messages
- * larger than any packet.
+ * Channels and send queues over a real connection: delivery guarantees in bad weather, shares of a narrow path, and
+ * messages larger than any packet.
  */
 
 import { describe, expect, test } from 'vitest'

@@ -12,7 +12,7 @@ import { playChat } from './chat.ts'
 
 const SEEDS = Array.from({ length: 24 }, (_, index) => index + 1)
 
-/** Counters that a chat rarely raises by chance, since it sends too little to exceed most limits. */
+/** A narrow network: a chat sends too little to exceed most limits otherwise. */
 const NARROW: NetWeather = {
   policing: { bps: 30_000, burstBytes: 3000 },
   line: { bps: 64_000, queueMs: 100 },

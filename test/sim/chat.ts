@@ -33,7 +33,7 @@ const CALM_MS = 15_000
 /** The probability that a side sends a message in a step: some chats are quiet, some outrun every window. */
 const SAY_CHANCES = [0.05, 0.2, 0.9] as const
 
-/** What a chat showed. */
+/** The result of a chat. */
 export interface ChatReport {
   readonly problem: string | undefined
   readonly traceHash: string

@@ -160,7 +160,7 @@ test.each([
     const { bits: spans, entries } = dissector.dissect(bytes)
     let next = 0
     for (const { at, length, name } of spans) {
-      // Not by `expect`: there are many bits.
+      // Without `expect`, which is too slow for this many bits.
       if (at !== next)
         throw new Error(
           `${name} of a packet of ${bytes.length} bytes begins at ${at}, and what is before it ends at ${next}`,

@@ -1,5 +1,5 @@
 /**
- * The send gate in a connection: what a full path does to what is sent, and what it must never do.
+ * The send gate in a connection: how a full path limits what is sent, and what it must never delay.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -87,7 +87,8 @@ describe('the send gate', () => {
     pair.drive(10_000)
     expect(connection.gate.controller.bytesPerSecond).toBe(1000 * 1200)
     pair.link.weather = { latencyMs: 20 + 130 }
-    // Nothing can be known before the first slow ack arrives; from then on it takes no time.
+    // The congestion cannot be known before the first slow acknowledgement arrives; from then on the rate falls at
+    // once.
     let samples = connection.rtt.samples
     while (connection.rtt.latestMs < 200) {
       samples = connection.rtt.samples

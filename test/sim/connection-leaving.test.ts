@@ -1,4 +1,4 @@
-/** How a connection ends: goodbyes, protocol errors and closed transports, on a simulated cable. */
+/** How a connection ends: disconnects, protocol errors and closed transports, on a simulated cable. */
 
 import { describe, expect, test } from 'vitest'
 import { Pair } from '../../packages/tickwire/src/testing/pair.ts'
@@ -22,7 +22,7 @@ describe('leaving', () => {
       if (accepted.closeReason?.by === 'peer') reported++
     }
     expect(losses).toBeGreaterThan(250)
-    // All three are lost once in eight times.
+    // All three disconnects are lost once in eight times.
     expect(reported).toBeGreaterThan(155)
     expect(reported).toBeLessThan(195)
   })
@@ -40,7 +40,7 @@ describe('leaving', () => {
       pair.drive(50)
       if (accepted.closeReason?.by === 'peer') reported++
     }
-    // All ten are lost once in a thousand times.
+    // All ten disconnects are lost once in a thousand times.
     expect(reported).toBeGreaterThanOrEqual(198)
   })
 

@@ -1,5 +1,5 @@
 /**
- * A connection under attack and on the move: every bit is sealed, keys are replaced, addresses change, servers restart.
+ * A connection under attack and with changing addresses: every bit is sealed, keys are replaced, servers restart.
  */
 
 import { describe, expect, test } from 'vitest'

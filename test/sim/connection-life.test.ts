@@ -1,5 +1,5 @@
 /**
- * The life of an established connection, to the last goodbye, on a simulated cable.
+ * The life of an established connection, up to the disconnect, on a simulated cable.
  */
 
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 /**
- * Which connections are polled at a flush: those with something to send, and those with a source that cannot say.
+ * Which connections are polled at a flush: those with data to send, and those with a source that does not announce its
+ * data.
  */
 
 import { describe, expect, test } from 'vitest'

@@ -2,8 +2,8 @@
  * The game that a crowd plays: every kind of field, every rule of interest, rates, priorities, both kinds of authority,
  * and objects that spawn, despawn and change their owner all the time.
  *
- * Players move their fighters and shoot. A warden, which only the server has, does the rest by dice that depend on tick
- * and object alone.
+ * Players move their fighters and shoot. A warden, which only the server has, does the rest at random, by numbers that
+ * depend on tick and object alone.
  */
 
 import {
@@ -90,7 +90,7 @@ const INPUT = { right: bool, up: bool, fire: bool, kick: bool, aim: fixed(-1, 1,
 export type CrowdInput = typeof INPUT
 export type CrowdGame = Game<CrowdInput>
 
-/** What is drawn by chance for the game itself. */
+/** The random parameters of the game itself. */
 export interface CrowdRules {
   readonly tickRate: number
   readonly snapshotRate: number
@@ -150,7 +150,7 @@ function moveFighter(world: World, fighter: ObjectOf<typeof Fighter>, { right, u
     )
     world.emit(fighter, Flash, { power: tick % 200 })
   }
-  // What only the server knows: `secret` is 0 everywhere else.
+  // Only the server knows `secret`: it is 0 everywhere else.
   if (fighter.secret === 0) return
   if (roll(tick, fighter.id, 3) < 0.02) fighter.health = (fighter.health + 93) % 101
   if (roll(tick, fighter.id, 4) < 0.01)
@@ -257,7 +257,7 @@ function governShared(world: World, anyone: (key: number) => PeerId): void {
   if (world.count(Kite) < 5 && roll(tick, 6, 4) < 0.1) world.spawn(Kite, { x: tick % SIDE }, anyone(5))
 }
 
-/** From 0 up to 1, by tick, object and use: the same dice on every machine. */
+/** A random fraction by tick, object and use: the same on every machine. */
 function roll(tick: number, key: number, salt: number): number {
   let word =
     Math.imul(tick ^ 0x9e37_79b9, 0x85eb_ca6b) ^ Math.imul(key + 1, 0xc2b2_ae35) ^ Math.imul(salt + 7, 0x27d4_eb2f)

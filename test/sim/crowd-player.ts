@@ -1,6 +1,6 @@
 /**
- * One client of a crowd, on a node of the simulated network: a player or a spectator. It joins, leaves with a goodbye
- * or without one, and joins again as another peer.
+ * One client of a crowd, on a node of the simulated network: a player or a spectator. It joins, leaves with or without
+ * a disconnect, and joins again as another peer.
  */
 
 import { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
@@ -32,7 +32,7 @@ export interface CrowdScene {
   readonly now: () => number
 }
 
-/** What all of them did and saw. */
+/** Counts over all clients. */
 export class CrowdCounts {
   rows = 0
   /**

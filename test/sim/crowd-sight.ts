@@ -1,6 +1,6 @@
 /**
- * What a peer may know in a tick, by the rules that the game declares, written again in the plainest way: every object
- * is examined, one by one. No grid, no sets, no memory.
+ * What a peer may know in a tick, by the rules that the game declares, implemented again in the simplest way: every
+ * object is examined, one by one. No grid, no sets, no memory.
  *
  * Between the distance at which an object enters the view and the one at which it leaves, both answers are right: hence
  * `may` and `must`.
@@ -45,10 +45,7 @@ export interface Sight {
 
 const UNSEEN: Sight = { may: false, must: false, set: 0 }
 
-/**
- * What a peer may know of an object in a tick. `hasStood`: the peer had an eye before, and keeps looking from its last
- * place.
- */
+/** What a peer may know of an object in a tick. `hasStood`: the peer had a viewpoint before, and keeps its last one. */
 export function sightOf(truth: CrowdTruth, tick: Tick, peer: PeerId, object: TrueRow, hasStood: boolean): Sight {
   const moment = truth.at(tick)
   if (moment === undefined) return UNSEEN
@@ -69,7 +66,7 @@ export function sightOf(truth: CrowdTruth, tick: Tick, peer: PeerId, object: Tru
   return { may, must, set }
 }
 
-/** Whether an eye has a position in a tick. */
+/** Whether a peer has a viewpoint in a tick. */
 export function standsAt(moment: TrueTick, peer: PeerId): boolean {
   return moment.places.has(moment.eyes.viewers.get(peer) ?? peer)
 }
@@ -82,7 +79,7 @@ function nearness(
   hasStood: boolean,
 ): { readonly may: boolean; readonly must: boolean } {
   const places = moment.places.get(viewer)
-  // The peer looks from its last position, which this model does not record.
+  // The viewpoint is the peer's last position, which this model does not record.
   if (places === undefined) return { may: hasStood, must: false }
   let nearest = Infinity
   for (let at = 0; at < places.length; at += 2) {

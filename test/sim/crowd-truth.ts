@@ -2,7 +2,7 @@
  * The rows of the authority, tick by tick, recorded without a Timeline: rows are copied out of the world after every
  * step, rates are applied by the rule itself, values are compared by content.
  *
- * It also records which peer looked through which eyes, and the teams. `crowd-sight.ts` answers from it.
+ * It also records which peer had the view of which other peer, and the teams. `crowd-sight.ts` answers from it.
  */
 
 import type { ObjectId, PeerId, Tick } from '../../packages/tickwire/src/core/base/time.ts'
@@ -20,9 +20,9 @@ export interface TrueRow {
   readonly owner: PeerId
   /** As it may be sent; lanes of values are numbers of their contents. */
   readonly row: Int32Array
-  /** As it was, rates aside. */
+  /** The row of the world, without rates applied. */
   readonly raw: Int32Array
-  /** As it lay in the world: lanes of values are handles. */
+  /** The row as stored in the world: lanes of values are handles. */
   readonly source: Int32Array
   /** NaN when it has no place. */
   readonly x: number
@@ -31,17 +31,17 @@ export interface TrueRow {
   readonly since: Tick
 }
 
-/** What holds in a tick for all peers. */
+/** The state of a tick, for all peers. */
 export interface TrueTick {
   /** By object index. */
   readonly rows: readonly (TrueRow | undefined)[]
-  /** By peer: the peer through whose eyes it looks, where that is not itself; and teams, where they are not 0. */
+  /** By peer: the peer whose view it has, where that is not its own; and teams, where they are not 0. */
   eyes: CrowdEyes
   /** Positions of the objects of an owner: x, y, x, y. */
   readonly places: ReadonlyMap<PeerId, readonly number[]>
 }
 
-/** How a peer looks. */
+/** The views and teams of peers. */
 export interface CrowdEyes {
   readonly viewers: ReadonlyMap<PeerId, PeerId>
   readonly teams: ReadonlyMap<PeerId, number>
@@ -59,7 +59,7 @@ interface Span {
 export class CrowdTruth {
   /** The newest recorded tick. */
   newest: Tick = -1
-  /** Whether a peer that looks through another's eyes may know what is for that peer and its team alone. */
+  /** Whether a peer with the view of another peer also receives the fields for that peer and its team only. */
   readonly isPrivy: boolean
   /** The peers that may know objects of an entity, by its place in the game. */
   readonly rules: readonly SightRule[]
@@ -126,8 +126,8 @@ export class CrowdTruth {
   }
 
   /**
-   * Records how each peer looks, for the ticks that were stepped since the last call, and for peers that joined since,
-   * because they are sent rows at once.
+   * Records the view of each peer, for the ticks that were stepped since the last call, and for peers that joined
+   * since, because they are sent rows at once.
    */
   look(viewers: ReadonlyMap<PeerId, PeerId>, teams: ReadonlyMap<PeerId, number>): void {
     const before = this.#ticks[this.newest]?.eyes
@@ -150,7 +150,7 @@ export class CrowdTruth {
     const slot = objects.slotAt(index)
     const before = known?.id === id && known.type === type ? known : undefined
     const from = slot * schema.laneCount
-    // A handle that an object keeps from tick to tick is of one value.
+    // A handle that an object keeps from tick to tick stands for the same value.
     const isStill = before !== undefined && before.owner === owner && areLanes(before.source, rows, from)
     if (isStill && before.row === before.raw) return before
     const source = isStill ? before.source : rows.slice(from, from + schema.laneCount)

@@ -135,7 +135,7 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
       const then = this.#truth.row(tick, index)
       if (then?.id !== row.id) return undefined
       const sight = sightOf(this.#truth, tick, peer, then, true)
-      // An object that has just come into view, or is seen through other eyes, may still be in flight.
+      // The row of an object that has just come into view, or is seen from another viewpoint, may still be in flight.
       if (!sight.must || (tick > past && sight.set !== set)) return undefined
       set = sight.set
     }
@@ -242,7 +242,7 @@ export class CrowdWitness<I extends Shape = CrowdInput> {
     return -1
   }
 
-  /** Notes whether the client has ever had an eye in the world. */
+  /** Notes whether the client has ever had a viewpoint. */
   #stand(until: Tick): void {
     for (; !this.#hasStood && this.#stoodUntil < until; this.#stoodUntil++) {
       const moment = this.#truth.at(this.#stoodUntil + 1)

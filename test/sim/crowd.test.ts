@@ -12,7 +12,7 @@ import { playCrowd, type CrowdReport } from './crowd.ts'
 vi.setConfig({ testTimeout: 240_000 })
 
 const SEEDS = form([8, 19, 25, 36], [1, 2, 5, 7, 8, 11, 13, 14, 16, 17, 19, 20, 22, 25, 27, 30, 32, 34, 36, 39])
-/** The cheapest. */
+/** The seed that takes the least time. */
 const REPEATED = 25
 
 describe('crowds', () => {

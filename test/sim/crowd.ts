@@ -40,7 +40,7 @@ export interface CrowdReport {
 
 export const CROWD = { players: 24, spectators: 8, stormMs: 5000, calmMs: 2000 } as const
 
-/** What may still be in flight when it is calm: a snapshot or two, and the tick that is being played. */
+/** How far behind a client may be in calm weather: a snapshot or two in flight, and the tick that is being played. */
 const LAG_MS = 250
 /** A digest waits for a tick of which everything is known. */
 const CONFIRMED_LAG_MS = 600
@@ -191,7 +191,7 @@ class Crowd {
     }
   }
 
-  /** Records every tick of the authority, sets the eyes of spectators, and receives messages. */
+  /** Records every tick of the authority, sets the views of spectators, and receives messages. */
   #watch(): void {
     const host = this.#host
     const { world } = host
@@ -236,7 +236,7 @@ class Crowd {
     if (dice.chance(0.1)) host.call(Boom, { power: 3 }, { about: [...host.world.each(Fighter)][0] ?? { id: 0 } })
   }
 
-  /** The peer through whose eyes a spectator looks. */
+  /** By spectator: the player that it follows. */
   #viewers(): ReadonlyMap<number, number> {
     const { spectators } = this.#host
     return new Map(
@@ -244,7 +244,7 @@ class Crowd {
     )
   }
 
-  /** Sets on the host through whose eyes a spectator looks. */
+  /** Sets on the host which player a spectator follows. */
   #turn(peer: number): void {
     const { peers } = this.#host
     if (peer === 0 || peers.length === 0 || !this.#dice.chance(0.01)) return

@@ -41,7 +41,7 @@ test('[DESYNC9] slow machines switch all players to cheap pulses in one tick, an
   expect(events[1]).toEqual(events[0])
   expect(party.clients[0]!.client.runner!.roster.isHashFull).toBe(false)
   expect(party.reports).toHaveLength(0)
-  // The relay asks for one whole hash, in one tick of all.
+  // The relay requests one whole hash, in the same tick of all clients.
   party.match.relay.events.add('hash', 0, 2)
   party.run(300)
   const [first, ...others] = party.clients.map(({ client }) => client.runner!.roster.checkTick)

@@ -9,7 +9,7 @@ import { defineLockstep, order, type LockstepGame, type LockstepRunner } from 't
 /** What differs between two machines, although the ticks are the same. */
 export interface Machine {
   readonly number: number
-  /** What a page, a connection or a file system of this machine would say. */
+  /** A number that a page, a connection or a file system of this machine would give. */
   readonly zero: number
   readonly depth: number
   readonly player: number

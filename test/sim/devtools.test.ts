@@ -43,7 +43,7 @@ function playArena(plant: (sim: ReturnType<typeof simulate<typeof game.input>>) 
 test('[DEV9] a misprediction in arena is explained down to the field, both values and the input', () => {
   const { inspection, alone } = playArena((sim) => {
     const body = sim.server(Fighter).find(({ owner }) => owner === sim.players[0]!.host.peer)!
-    // Only the server knows: a blow that no client could predict.
+    // A change that only the server makes, which no client can predict.
     body.armour = 33
     const { x, y, z } = body.at
     body.at = { x: x + 0.5, y, z }
@@ -95,7 +95,7 @@ test('[DEV9] packets are listed with their contents, and a row says why it was s
   expect(entry!.reason).toBe('changed')
   expect(entry!.why).toMatch(/^since tick \d+, the newest acknowledged: /)
   expect(entry!.changed.length).toBeGreaterThan(0)
-  // The recording begins in the middle of the match: older rows are known from what was received of them.
+  // The recording begins in the middle of the match. Older rows are known because the client had received them.
   const bits = packets.flatMap(({ number }) => inspection.packet(number)!.bits)
   const unread = bits.filter(({ name }) => name === 'row.unread').reduce((sum, { length }) => sum + length, 0)
   expect(unread / bits.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(0.01)

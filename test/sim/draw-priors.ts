@@ -1,4 +1,4 @@
-/** Tables that no match taught: whatever is allowed in priors, by chance, for every entity of a game. */
+/** Random tables, not trained on a match: any valid priors, for every entity of a game. */
 
 import {
   BUILT_IN, PRIORS_FORM, toRuns, type AgePriors, type EntityPriors, type MaskPriors,
@@ -9,7 +9,7 @@ import type { Priors } from '../../packages/tickwire/src/core/codec/snapshot-cod
 import { TOKEN_SYMBOLS } from '../../packages/tickwire/src/core/codec/token.ts'
 import type { Entity } from '../../packages/tickwire/src/core/schema/definition.ts'
 
-/** Where chance comes from: whole numbers from 0 on, and yes in part of all cases. */
+/** A source of random whole numbers and decisions. */
 export interface Chances {
   word(): number
   chance(part: number): boolean
@@ -17,7 +17,7 @@ export interface Chances {
 
 const TABLES = 4
 
-/** Draws priors; `version` tells them from others. */
+/** Draws priors. `version` distinguishes them from others. */
 export function drawPriors(entities: readonly Entity[], tickRate: number, version: number, dice: Chances): Priors {
   return Object.fromEntries(
     entities

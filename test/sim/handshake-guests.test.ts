@@ -1,5 +1,5 @@
 /**
- * Guests that their clients gave up. Late copies of their packets keep them alive on the server, and must not lock
+ * Guests whose clients have given up. Late copies of their packets keep them alive on the server, and must not lock
  * their clients out.
  */
 

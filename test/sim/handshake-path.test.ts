@@ -145,7 +145,7 @@ describe.each(SECRETS)(
           const bytes = flight.bytes.slice()
           const at = isRequest(bytes) ? 15 + 41 : 15 + 57
           const count = bytes[at]!
-          // A token names its suite, so its client offers that one alone: then another is put in its place.
+          // A token names its suite, so its client offers only that one. The attacker replaces it by another.
           bytes.set(count === 2 ? [1, bytes[at + 2]!] : [1, 2], at)
           if (isRequest(bytes) && count === 2) bytes[at + 2] = 0
           return [{ ...flight, bytes }]

@@ -57,7 +57,7 @@ let standings = 0
 function standing(isProven: boolean = true): {
   server: Endpoint; client: Endpoint; request: Uint8Array; response: Uint8Array; first: Uint8Array; now: number
 } {
-  // New dice each time, or two worlds would draw the same keys.
+  // A new seed each time, or two servers would draw the same keys.
   const server = serverOf(4, { entropy: new Dice(1000 + standings++) })
   const client = clientOnly(2000 + standings)
   client.connect(0, 'server')

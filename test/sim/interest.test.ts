@@ -1,6 +1,6 @@
 /**
- * Interest and replication together: hidden objects send no bit, objects in view are current, and bandwidth is shared
- * by need.
+ * Interest and replication together: no bit of hidden objects is sent, objects in view are current, and bandwidth is
+ * shared by urgency.
  */
 
 import { bool, defineGame, int, ref, type Peer } from 'tickwire'
@@ -118,7 +118,7 @@ describe('interest on the wire', () => {
             if (dice.nextInt(0, 9) === 0) soldier.hp = dice.nextInt(0, 255)
             if (dice.nextInt(0, 2) === 0) soldier.mood = dice.nextInt(0, 999)
           }
-          // Objects that leave the view for good, and what happens to them there.
+          // Objects that leave the view for good, and change afterwards.
           if (tick % 20 === 0) seen[tick / 20]!.at.y = 400
           if (!isBusy) return
           if (tick % 20 === 1 && tick > 20) world.despawn(seen[(tick - 1) / 20]!)

@@ -28,7 +28,7 @@ export class GuestWatch {
     const header = this.#header
     if (readHeader(bytes, length, header) !== 'ok') return
     const name = nameOf(header)
-    // The packet has an id that the server gave out: it belongs to a connection, or its guest was turned away.
+    // The packet has an id that the server gave out: it belongs to a connection, or its guest was refused.
     if (header.type !== PACKET_TYPE.handshake) this.#guests.delete(name)
     else {
       const kind = readHandshake(header, bytes, length, this.#words)

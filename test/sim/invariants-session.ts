@@ -108,7 +108,7 @@ export class Session {
     return true
   }
 
-  /** What is missing, for the report. */
+  /** The messages that are missing, for the report. */
   get missing(): string {
     return this.streams
       .flatMap((side, from) =>

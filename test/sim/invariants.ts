@@ -1,9 +1,8 @@
 /**
- * What must hold in every simulated world, by number; and the error that is thrown when it does not.
+ * The invariants of every simulated world, by number, and the error that is thrown when one is violated.
  *
- * The numbers have gaps: what is missing belongs to replays and stores. I22, the same seed gives the same
- * trace, is held by tests that run a seed twice. docs/spec/simulation.md has the same words, and says when each is
- * checked.
+ * The numbers have gaps: missing ones belong to replays and stores. I22, the same seed gives the same trace, is held by
+ * tests that run a seed twice. docs/spec/simulation.md has the same words, and says when each is checked.
  */
 
 /** Every invariant that a world checks while it runs. */
@@ -74,7 +73,7 @@ export class ViolationError extends Error {
   }
 }
 
-/** Throws unless it holds. */
+/** Throws a violation unless the invariant holds. */
 export function hold(isSo: boolean, invariant: InvariantId, problem: () => string): void {
   if (!isSo) throw new ViolationError(invariant, problem())
 }

@@ -5,7 +5,7 @@ import {
 } from 'tickwire/lockstep'
 import { Account, Add, sums } from './sums-game.ts'
 
-/** A stub of another engine: it returns every order in the next tick, and knows only even amounts as they are. */
+/** A stub of another engine: it returns every order in the next tick, and reports a different hash for tick 3. */
 class StubBridge implements ProtocolBridge {
   readonly name = 'stub'
   readonly seed = 3
@@ -70,7 +70,7 @@ test('[LOCK63] a runner plays through a bridge as through every other feed', () 
   expect(bridge.hashes).toEqual(hashes)
   expect([...runner.world.seen(Account)].map(({ sum }) => sum)).toEqual([1 + 2 + 3 + 4 + 5])
   expect(hashes).toEqual(play(new LocalFeed({ tickRate: 60, seed: 3 }), 6).hashes)
-  // What the other side said about tick 3.
+  // The stub reports a different hash for tick 3.
   expect(feed.diagnostics()).toMatchObject({ dropped: 0, mapped: 0, differing: 1, newest: 6 })
 })
 

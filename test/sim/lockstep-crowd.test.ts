@@ -19,10 +19,10 @@ test.each([2, 4, 8, 16])('[LOCK74] %i players have equal hashes, and know how lo
   for (const hashes of others) expect(hashes).toEqual(first)
   const deadlines = party.clients.map(({ client }) => client.runner!.roster.deadlineMs)
   expect(new Set(deadlines).size).toBe(1)
-  // The slowest player that counts decides: it grows with the crowd, and stays below the cap.
+  // The deadline follows the slowest player that counts: it grows with the number of players, and stays below the cap.
   expect(deadlines[0]).toBeGreaterThan(40)
   expect(deadlines[0]).toBeLessThanOrEqual(250)
-  // What a client receives does not grow with the crowd, apart from its orders: the work of the relay is linear.
+  // The datagrams per client do not grow with the number of players, so the work of the relay is linear.
   expect(party.sentDatagrams / players / last).toBeLessThan(3)
   for (const { client } of party.clients) expect(client.runner!.roster.players).toHaveLength(players)
 })

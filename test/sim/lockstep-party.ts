@@ -242,7 +242,7 @@ export class LockstepParty implements SimActor {
         this.largestDatagram = Math.max(this.largestDatagram, length)
         const [index, rebinds] = to.split(':').map(Number)
         const client = this.clients[index ?? -1]
-        // The router knows the old address no more.
+        // The router no longer knows the old address.
         if (client?.rebinds === rebinds) client?.link.send(now, 0, bytes, length)
       },
     })

@@ -318,7 +318,7 @@ test('[LOCK22] an order in the first packet of a player is executed, and so are 
   const party = new LockstepParty({ game: game as never, seed: 5, clients: 1 })
   party.run(500)
   const late = party.add()
-  // Packets without the order are destroyed: the first one that arrives has it.
+  // Packets without the order are dropped: the first one that arrives has the order.
   late.onSend = (bytes, length) => {
     if (late.client.endpoint.connections[0]?.state === 'connected') bytes.fill(0, 0, length)
   }

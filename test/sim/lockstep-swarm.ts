@@ -1,8 +1,8 @@
 /**
  * One lockstep match from one seed: a relay, players of every kind, bad lines, and the invariants I23 to I28 and I35.
  *
- * Players are honest, or lie about their clicks and pulses, flood, stand still, or have slow machines. Lines lose,
- * delay, duplicate, change addresses and fail for up to a minute. Players resume, join late and leave. Then it clears.
+ * Players are honest, or send false times and pulses, flood, stand still, or have slow machines. Lines lose, delay,
+ * duplicate, change addresses and fail for up to a minute. Players resume, join late and leave. Then it clears.
  */
 
 import { LockstepRunner, playedMatch, ReplayFeed } from 'tickwire/lockstep'
@@ -39,7 +39,7 @@ interface Actor {
   hasLeft: boolean
 }
 
-/** What a match of the swarm was like. */
+/** The result of a match of the swarm. */
 export interface LockstepResult {
   readonly seed: number
   readonly violation: Violation | undefined
@@ -62,7 +62,10 @@ export function playLockstep(seed: number, plant: Plant = () => {}, isCorrupted 
 class LockstepWorld {
   readonly #seed: number
   readonly #dice: Dice
-  /** For slow machines, rebinding, long outages and lanes: other draws stay as they are. */
+  /**
+   * A separate generator for slow machines, rebinding, long outages and message lanes, so that the numbers of older
+   * seeds stay the same.
+   */
   readonly #more: Dice
   readonly #isLong: boolean
   #longOutage: { readonly client: PartyClient; readonly until: number } | undefined
@@ -158,7 +161,7 @@ class LockstepWorld {
     }
   }
 
-  /** Lines change, machines stand still, players come and go. */
+  /** Links change, machines stand still, players join and leave. */
   #mischief(): void {
     const dice = this.#dice
     const { clock } = this.#party
@@ -181,7 +184,7 @@ class LockstepWorld {
     this.#reconnect()
   }
 
-  /** Machines are slow, routers give other addresses, one line fails for a minute, players talk. */
+  /** Machines are slow, routers change addresses, one link fails for a minute, players send messages. */
   #moreMischief(ms: number): void {
     const dice = this.#more
     const { clock } = this.#party
@@ -236,7 +239,7 @@ class LockstepWorld {
       if (runner === undefined || actor.hasLeft || now < client.frozenUntil) continue
       const count = kind === 'flooder' ? (dice.chance(0.1) ? 200 : 0) : dice.chance(0.15) ? 1 : 0
       for (let each = 0; each < count; each++) {
-        // A liar says that it clicked half a second ago.
+        // A liar claims that it gave the order half a second ago.
         const at = kind === 'liar' ? now - 500 : now
         if (client.order(at, Take as never, { crate: (actor.takes + 1) % 65_536 }) === 'sent') actor.takes++
       }
@@ -251,7 +254,7 @@ class LockstepWorld {
     }
   }
 
-  /** The weather clears, and a paused match goes on. */
+  /** The weather clears, and a paused match resumes. */
   #clear(): void {
     const { now } = this.#party.clock
     for (const { client, hasLeft } of this.#actors) {
@@ -352,7 +355,7 @@ class LockstepWorld {
       for (const { player, type, data } of orders) {
         if (player !== 0) continue
         if (type === 0xc6) percent = readVarint(data)
-        // Around these, windows begin anew: join, leave, away, back, pause, resume, speed, commit, reveal.
+        // These events restart the windows: join, leave, away, back, pause, resume, speed, commit, reveal.
         if ([0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc9, 0xca].includes(type)) freeUntil = tick + 1
       }
       if (tick < 3 || tick <= freeUntil) return

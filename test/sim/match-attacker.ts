@@ -1,8 +1,8 @@
 /**
  * A client that joined with a valid token and attacks.
  *
- * Its frames are those of an honest client with bits changed: the bodies are well framed and well sealed, so that the
- * layers behind decryption meet them. It also replays datagrams, to other clients too, and cuts, joins and invents
+ * Its frames are those of an honest client with bits changed: the bodies are well framed and well sealed, so that they
+ * reach the layers behind decryption. It also replays datagrams, to other clients too, and cuts, joins and invents
  * some.
  *
  * What it receives is checked like that of every client: an attack must not reveal more to it.

@@ -1,6 +1,6 @@
 /**
- * One client of a match of the swarm: it plays or watches, joins, leaves with a goodbye or without one, and joins
- * again, in its old seat where seats are reserved. Everything that it receives is checked by a witness.
+ * One client of a match of the swarm: it plays or watches, joins, leaves with or without a disconnect, and joins again,
+ * in its old seat where seats are reserved. Everything that it receives is checked by a witness.
  */
 
 import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'
@@ -74,7 +74,7 @@ export class MatchClient implements NetResident {
     return this.witness?.host
   }
 
-  /** What is sent on its connection; undefined until the authority has received from it. */
+  /** The messages of its connection; undefined until the authority has received a packet. */
   get diary(): Diary | undefined {
     return this.connection && this.scene.house.diaryOf(this.connection)
   }
@@ -360,7 +360,7 @@ export class MatchClient implements NetResident {
     const { closes } = this.scene.counts
     const name = `${by} ${code}`
     closes.set(name, (closes.get(name) ?? 0) + 1)
-    // A seat is reserved for a client that lost its connection, not for one that was turned away.
+    // A seat is reserved for a client that lost its connection, not for one that was refused.
     if (by !== 'network' && !this.#isTrying) this.#ticket = undefined
     if (this.#isTrying) this.#spentTicket = undefined
     if (this.role === 'attacker' && (code === 'broken' || code === 'kicked')) passMark('an attacker is thrown out')

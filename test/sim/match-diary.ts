@@ -1,5 +1,5 @@
 /**
- * What the two sides of one connection of a match sent and received: I1 to I3 for messages and calls of a game.
+ * The messages and calls that the two sides of one connection of a match sent and received, for I1 to I3.
  */
 
 import { DELIVERIES, type Delivery, textOf } from './match-game.ts'
@@ -54,7 +54,7 @@ export class Diary {
     this.connection = connection
   }
 
-  /** The authority takes the snapshot in a packet for delivered. */
+  /** The authority counts the snapshot in a packet as delivered. */
   handleDelivered(sequence: number): void {
     hold(
       this.used.delete(sequence),
@@ -73,7 +73,7 @@ export class Diary {
     this.answered = number
   }
 
-  /** What was promised and has not arrived; undefined when everything has. */
+  /** The reliable messages that have not arrived; undefined when all have. */
   get missing(): string | undefined {
     for (const [way, lines] of [['sent', this.up], ['was sent', this.down]] as const) {
       for (const delivery of ['reliable', 'unordered'] as const) {

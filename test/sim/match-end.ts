@@ -1,5 +1,5 @@
 /**
- * The end of a match of the swarm: nothing may be left of it.
+ * The end of a match of the swarm: all memory must be released.
  */
 
 import type { Match } from '../../packages/tickwire/src/core/game/match.ts'

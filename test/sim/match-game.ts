@@ -54,7 +54,7 @@ interface Kind {
   readonly isShot: boolean
 }
 
-/** A game and what is known of it. */
+/** A game, with its kinds of objects and rules. */
 export interface MatchGame {
   readonly game: Game<MatchInput>
   /** Called before every step, on either side. */
@@ -191,7 +191,7 @@ function interestOf(choice: number): readonly [InterestRule, SightRule] {
   }
 }
 
-/** What moves the world. */
+/** The `step` of the game. */
 class Stepper {
   readonly #has: (feature: Feature) => boolean
   readonly #avatar: Entity
@@ -224,7 +224,7 @@ class Stepper {
       this.#spawn(world, this.#kinds[0]!, avatar.owner, tick)
     if (fire === true && this.#has('events') && roll(tick, avatar.owner, 4) < 0.2)
       world.emit(avatar, Flash, { power: tick % 60_000 })
-    // What only the server knows: `secret` is 0 everywhere else.
+    // Only the server knows `secret`: it is 0 everywhere else.
     if (avatar.secret === 0) return
     if (roll(tick, avatar.id, 5) < 0.02) avatar.health = (Number(avatar.health) + 93) % 101
     if (roll(tick, avatar.id, 6) < 0.01)
@@ -236,7 +236,7 @@ class Stepper {
   /** An object changes now and then, by its age. */
   #live(world: World, { samples, hasPlace, isShot }: Kind, object: Loose): void {
     const key = object.owner + 977 * object.side
-    // Objects that rest by turns: what is sent of them depends on the ticks in which they moved.
+    // Objects rest now and then: which rows are sent depends on the ticks in which they moved.
     if (this.#has('stalls') && roll(world.tick, key, 27) < 0.3) return
     const age = object.age = (object.age + 1) % 65_536
     if (hasPlace && roll(age, key, 11) < 0.5) object.at = { x: wrap(object.at.x + 1.5), y: wrap(object.at.y + 1) }
@@ -265,7 +265,7 @@ class Stepper {
     )
   }
 
-  /** What the server does by itself in a tick. */
+  /** The actions of the server in a tick, without players. */
   #govern(world: World, warden: Loose): void {
     const { tick } = world
     warden.rounds = (Number(warden.rounds) + 1) >>> 0
@@ -289,7 +289,7 @@ function loose(world: World, of: Entity): Loose[] {
   return [...world.each(of)] as unknown as Loose[]
 }
 
-/** From 0 up to 1, by tick, object and use: the same dice on every machine. */
+/** A random fraction by tick, object and use: the same on every machine. */
 export function roll(tick: number, key: number, salt: number): number {
   let word =
     Math.imul(tick ^ 0x9e37_79b9, 0x85eb_ca6b) ^ Math.imul(key + 1, 0xc2b2_ae35) ^ Math.imul(salt + 7, 0x27d4_eb2f)

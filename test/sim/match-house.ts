@@ -30,7 +30,7 @@ import { Diary } from './match-diary.ts'
 import { Ask, DELIVERIES, type MatchGame, type MatchInput, Poke, SAID } from './match-game.ts'
 import type { Feature, Scenario } from './match-scenario.ts'
 
-/** What the server side is built from. */
+/** The inputs of the server side. */
 export interface HousePlan {
   readonly scenario: Scenario
   readonly made: MatchGame
@@ -68,9 +68,9 @@ function watchDelivery(source: FrameSource, diary: Diary): void {
   }
 }
 
-/** Where the match is. */
+/** The server of the match. */
 export class House implements NetResident {
-  /** Of the process that runs now. */
+  /** The host of the current process. */
   host: RoomHost<Match>
   match: Match<MatchInput>
   truth: CrowdTruth
@@ -122,7 +122,7 @@ export class House implements NetResident {
     return this.#has('rooms') ? this.match.id : undefined
   }
 
-  /** The process dies without a goodbye, and another begins a new match. */
+  /** The process dies without disconnecting its clients, and another begins a new match. */
   restart(): void {
     this.diaries.clear()
     this.teams.clear()
@@ -221,7 +221,7 @@ export class House implements NetResident {
     return [host, match, truth]
   }
 
-  /** Records every tick of the authority, sets the eyes of spectators, and receives messages. */
+  /** Records every tick of the authority, sets the views of spectators, and receives messages. */
   #watch(match: Match<MatchInput>, truth: CrowdTruth): void {
     const { world } = match
     const endTick = world.endTick.bind(world)
@@ -295,7 +295,7 @@ export class House implements NetResident {
     return this.match.peers.map((peer) => peer.id).filter((id) => id < LOCAL_PEERS_FROM && !seated.has(id))
   }
 
-  /** A spectator that joins or resumes looks through its own eyes until the next tick. */
+  /** A spectator that joins or resumes follows no player until the next tick. */
   #openEyes(truth: CrowdTruth, peer: PeerId): void {
     this.#lookingOn.add(peer)
     const moment = truth.at(truth.newest)
@@ -303,7 +303,7 @@ export class House implements NetResident {
       moment.eyes = { viewers: new Map([...moment.eyes.viewers, [peer, peer]]), teams: moment.eyes.teams }
   }
 
-  /** The peer through whose eyes a spectator looks. */
+  /** Sets which player each spectator follows. */
   #look(): void {
     const { spectators } = this.match
     const viewers = new Map(

@@ -7,7 +7,7 @@
 import type { Tick } from '../../packages/tickwire/src/core/base/time.ts'
 import type { InputSource } from '../../packages/tickwire/src/core/time/input-source.ts'
 
-/** What is compared of an input. */
+/** The compared fields of an input. */
 export interface Pressed {
   readonly right: boolean
   readonly up: boolean

@@ -1,4 +1,4 @@
-/** What a match of the swarm showed. */
+/** The result of a match of the swarm. */
 
 import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import type { NetWeather } from '../../packages/tickwire/src/testing/weather.ts'

@@ -65,7 +65,7 @@ export interface Scenario {
   readonly weather: NetWeather
 }
 
-/** How many clients may be there at once, all together. */
+/** The most clients of one match, all kinds together. */
 const CLIENTS_MAX = 32
 /** Ticks from one snapshot to the next, where there are fewer than ticks. */
 const STRIDES: readonly number[] = [2, 3, 4, 6]
@@ -92,7 +92,7 @@ export function drawScenario(seed: number, only?: Feature): Scenario {
   const chosen = new Set(
     FEATURE_NAMES.filter((name) => name !== 'retrains' && name !== 'stalls' && dice.chance(RARE[name] ?? part)),
   )
-  // By dice of their own, so that older seeds stay the same.
+  // Drawn from a separate generator, so that older seeds stay the same.
   if (new Dice(seed ^ 0x7ab1e5).chance(RETRAINS_PART)) chosen.add('retrains')
   const stalling = new Dice(seed ^ 0x57a11)
   if (stalling.chance(STALLS_PART)) chosen.add('stalls')
@@ -151,7 +151,7 @@ const RARE: Partial<Record<Feature, number>> = {
   thrift: 0.2,
 }
 
-/** The smallest scenario that still fails; tries at most so many. */
+/** The smallest scenario that still fails, after at most `triesMax` attempts. */
 export async function shrinkScenario(
   scenario: Scenario,
   fails: (scenario: Scenario) => Promise<boolean>,

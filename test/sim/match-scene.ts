@@ -25,7 +25,7 @@ export interface ClientScene {
   readonly onTurn: (client: MatchClient) => void
 }
 
-/** What all of them did and saw. */
+/** Counts over all clients. */
 export class MatchCounts {
   rows = 0
   undecodable = 0

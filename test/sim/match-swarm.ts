@@ -40,7 +40,7 @@ import { Trace } from './trace.ts'
 const TICK_MS = 1000 / 60
 const CONNECTED_MS = 5000
 const CURRENT_MS = 10_000
-/** What may still be in flight when it is calm: a snapshot or two, and the tick that is being played. */
+/** How far behind a client may be in calm weather: a snapshot or two in flight, and the tick that is being played. */
 const LAG_MS = 300
 /** A digest waits for a tick of which everything is known. */
 const CONFIRMED_LAG_MS = 700
@@ -48,7 +48,7 @@ const CONFIRMED_LAG_MS = 700
 const THRIFTY_LAG_MS = 3000
 /** The interval in ticks at which the match is checked in the calm. */
 const ASK_EVERY = 6
-/** One seed in so many is played with real cryptography. */
+/** One seed in this many is played with real cryptography. */
 const REAL_CRYPTO_EVERY = 32
 const TEAMS = 3
 
@@ -192,7 +192,8 @@ class MatchWorld {
   #judgeInputs(world: World, inputs: Inputs<MatchInput>): void {
     if (world !== this.#house.match.world) return
     for (const { peer, role, said, node } of this.#clients) {
-      // A player that was disconnected holds nothing; one that outlived the authority may have another's number.
+      // A disconnected player has an empty input. After a restart of the authority a player may have the number of
+      // another one.
       if (
         peer === 0
         || role !== 'player'
@@ -241,7 +242,7 @@ class MatchWorld {
     if (clock.isAwake(now)) this.#govern()
   }
 
-  /** What the authority does beside its ticks. */
+  /** The actions of the authority beside its ticks. */
   #govern(): void {
     this.#where = 'server'
     const dice = this.#dice
@@ -359,7 +360,7 @@ class MatchWorld {
     return this.#house.match.connectionOf({ id: peer })?.address === node.address
   }
 
-  /** What is still wrong in the match; undefined when nothing is. */
+  /** A problem that the match still has; undefined when there is none. */
   #problem(): { readonly about: Violation['invariant']; readonly text: string } | undefined {
     const ticksOf = (ms: number): number => Math.ceil(ms * this.#scenario.tickRate / 1000)
     this.#where = 'server'

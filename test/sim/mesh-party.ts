@@ -68,7 +68,7 @@ export class MeshMember implements SimActor {
     return result
   }
 
-  /** Something was asked of the client: it is driven at once. */
+  /** The client got a command: it is driven at once. */
   poke(now: number): void {
     this.#nextAt = now
   }

@@ -20,7 +20,7 @@ const STORM_MS = 12_000
 const CALM_MS = 14_000
 const STEP_MS = 25
 const TAKE = game.orders.indexOf(Take)
-/** A line that was good for so long carries frames: its ends hear each other. */
+/** A link that was good for this long carries frames: both ends receive them. */
 const GOOD_MS = 4000
 
 /** A bug to plant: called after every step of time. */
@@ -231,7 +231,10 @@ class MeshWorld {
     this.#checkProgress()
   }
 
-  /** From this tick on the others play without a player. It may not know that yet, and its ticks do not count. */
+  /**
+   * The first tick that the others play without a player. The player may not know that yet, and its own ticks from
+   * there on do not count.
+   */
   #goneFrom(player: number): number {
     const known = this.#party.members.map(({ client }) => client.feed.peerOf(player)?.goneFrom ?? Infinity)
     return Math.min(...known)

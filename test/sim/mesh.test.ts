@@ -144,7 +144,7 @@ test('[LOCK67] a short outage of two players stops the match and ends nothing', 
   party.cable(1, 2).weather = { latencyMs: 20 }
   play(party, 60)
   expectEqual(party, party.members, before + 60)
-  // The stop is not added to the delay of orders.
+  // The delay of orders does not grow by the stop.
   const clicked = party.clock.now
   party.member(2).order(clicked, Take as never, { crate: 9 })
   const tick = party.member(1).tick

@@ -1,5 +1,5 @@
 /**
- * Hunts one planted bug: the program that a bundle with one changed line runs, in a process of its own.
+ * Searches for one planted bug: the program of a bundle with one changed line, in a separate process.
  *
  * Worlds of endpoints and whole matches take turns until one finds something or the endpoint ticks are used up: for the
  * layers that carry bytes most are worlds of endpoints, for those that carry state all are matches. The last printed
@@ -10,7 +10,7 @@ import { describeViolation } from './invariants.ts'
 import { playMatchOf } from './match-swarm.ts'
 import { playWorld } from './transport-swarm.ts'
 
-/** The result of a hunt. */
+/** The result of a search. */
 export interface Hunt {
   readonly endpointTicks: number
   readonly seeds: number

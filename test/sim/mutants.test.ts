@@ -6,7 +6,7 @@ import { runMutants } from '../../tools/sim-mutants.ts'
 import { MARK_NAMES, MARK_PATCHES } from './marks.ts'
 import { MUTANTS } from './mutants.ts'
 
-// Seconds when the machine is idle; it seldom is.
+// It takes seconds on an idle machine, and longer on a busy one.
 vi.setConfig({ testTimeout: 240_000 })
 
 describe('planted bugs', () => {

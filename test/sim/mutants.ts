@@ -1,7 +1,6 @@
 /**
- * Bugs to plant: one line of the engine each, as careless work could have written it.
- * `npm run sim -- --mutants` plants them one after the other and says which the swarm finds, by what, and after how
- * long.
+ * Bugs to plant: each changes one line of the engine, as a careless mistake would. `npm run sim -- --mutants` plants
+ * them one after the other and reports which the swarm finds, by which invariant, and after how long.
  *
  * They are patches of the bundled source, never switches in it. A test holds that each still finds its line.
  */

@@ -1,4 +1,4 @@
-/** Every planted desync is found by the pulses of a match, and by at least one other net. */
+/** Every planted desync is found by the pulses of a match, and by at least one other check. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

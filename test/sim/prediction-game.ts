@@ -1,5 +1,5 @@
 /**
- * A small game for tests of prediction: runners, what they throw, and what a client cannot know before it receives it.
+ * A small game for tests of prediction: runners, stones that they throw, and objects that a client cannot predict.
  */
 
 import {

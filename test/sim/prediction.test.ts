@@ -197,7 +197,7 @@ describe('a predicted player', () => {
     sim.run(30_000)
     sim.clock.add(player!)
     expect(sim.runUntil(isBack, 1000)).toBe(true)
-    // Half a minute of delayed packets arrived at once: they say nothing about jitter, and the lead is no larger than
+    // Half a minute of delayed packets arrived at once. They do not count as jitter, so the lead is no larger than
     // before.
     expect(host.predictor!.tick - sim.host.world.tick).toBeLessThan(14)
     sim.run(1000)

@@ -1,6 +1,6 @@
 /**
- * Blocks that are sent in bulk: what clients hold is true and becomes current, whatever the weather and however often
- * blocks go over to the bulk path and back. A block delta is to the bit what its entries are one by one.
+ * Blocks that are sent in bulk: the rows that clients hold are correct and become current, in any weather and however
+ * often blocks enter and leave the bulk path. A block delta has the same bits as its entries one by one.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ import { form } from '../form.ts'
 import { CLEAR, Party, type Line } from './replication-party.ts'
 
 const SEEDS = Number(process.env['TICKWIRE_SEEDS'] ?? form(1, 2))
-/** Fields for the owner alone make its block a different one for the owner. */
+/** It has fields for the owner only, so its block is not common for the owner. */
 const Buoy = entity({ x: fixed(-500, 500, 0.1), y: fixed(0, 100, 0.1), fuel: u16.owner() }, { name: 'Buoy' })
 /** No object is special to any client, and many spawn and despawn. */
 const CROWD: Mood = { ...EQUAL, churn: 3, whim: 30 }
@@ -37,7 +37,7 @@ const far = (dice: Prng): Line => ({
   patience: 25,
 })
 
-/** Everything, in small amounts: blocks in which every object is visible to all form again and again. */
+/** A little of every change: blocks become common and stop being common again and again. */
 const MOODY: Mood = { churn: 3, handover: 3, whim: 30, blink: 60, sleep: 12, rarity: 60 }
 const rough = (dice: Prng): Line => ({ ...foul(dice), packetBytes: dice.nextInt(300, 1150), packetsPerTick: 64 })
 

@@ -1,6 +1,5 @@
 /**
- * The edges of replication, one at a time: what is shared, what does not fit, what arrives late, what the client does
- * not hold.
+ * Edge cases of replication, one at a time: shared deltas, rows that do not fit, late packets, missing baselines.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -80,7 +79,7 @@ describe('deltas that clients share', () => {
     for (let tick = 0; tick < 20; tick++) party.tick(move)
     made.count = 0
     party.tick(move)
-    // One receiver has other baselines: nine objects more in the common field set; its own object is for it alone
+    // One receiver has other baselines: nine more deltas in the common field set. Its own object has a separate delta
     // anyway.
     expect(made.count).toBe(29)
   })
@@ -256,7 +255,7 @@ describe('spawns, changes and leaves', () => {
     expect(run(() => { party.world.despawn(second) })).toEqual([`-${second.id} for good`])
     let third = first
     expect(run(() => { third = party.world.spawn(Unit, {}) })).toEqual([`+${third.id} of 0`])
-    // Gone and another in its place, before the client was polled.
+    // The object is gone and another has its index, before the client was polled.
     party.tick(() => { party.world.despawn(third) })
     expect(run(() => { third = party.world.spawn(Unit, {}) }).map((line) => line[0])).toEqual(['-', '+'])
   })

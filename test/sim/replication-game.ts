@@ -23,7 +23,7 @@ const Walker = entity(
   },
   { name: 'Walker' },
 )
-/** Its position follows no speed: a coder that looks at the row before a baseline pays more for it. */
+/** It has no velocity: a coder that uses the row before a baseline needs more bits for it. */
 const Crate = entity({ at: vec2(0, 100, 0.5).position(), isOpen: bool, paint: u8 }, { name: 'Crate' })
 
 const ENTITIES = [Walker, Crate]
@@ -32,17 +32,17 @@ export const OBJECTS = 110
 
 /** How a game and its links behave. */
 export interface Mood {
-  /** Per thousand ticks and object: it dies, gets another owner, begins or ends to walk. */
+  /** Per thousand ticks and object: it despawns, changes its owner, starts or stops walking. */
   readonly churn: number
   readonly handover: number
   readonly whim: number
   /** Ticks that an object stays in view or out of it; 0: every client always sees all. */
   readonly blink: number
-  /** One tick in so many is skipped by a stall; 0: none. */
+  /** One tick in this many is skipped by a stall; 0: none. */
   readonly sleep: number
   /** Whether no object has an owner, so that all clients are sent the same. */
   readonly isOwnerless?: boolean
-  /** Only a few objects have owners, and only a few are out of a view: one in so many. */
+  /** One object in this many has an owner, and one in this many is out of a view. */
   readonly rarity?: number
 }
 

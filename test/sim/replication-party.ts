@@ -49,10 +49,10 @@ export const CLEAR: Line = {
   packetsPerTick: 32,
 }
 
-/** All that is remembered is compared with the truth every so many ticks. */
+/** Every this many ticks all remembered rows are compared with the authority's. */
 const CHECK_ALL_TICKS = 16
 
-/** What a receiver sees: a function of index and tick; -1 unseen, else the field set. */
+/** The view of a receiver, as a function of index and tick: -1 for not in view, else the field set. */
 export type Sees = (index: number, id: number, tick: number) => number
 
 /** A relevance that asks a function. */
@@ -231,7 +231,7 @@ export class Receiver {
     else this.source.onLost(now, sequence)
   }
 
-  /** Compares every row received for the frame's tick, and for the one before, with the truth. */
+  /** Compares every row received for the frame's tick, and for the one before, with the authority's. */
   #check(bytes: Uint8Array): void {
     let tick = 0
     for (let at = 0, unit = 1; ; at++, unit *= 128) {

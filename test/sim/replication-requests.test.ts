@@ -18,7 +18,7 @@ describe('baselines that the client does not have', () => {
     const { source, sink } = party.join(1, () => 0)
     const frame = new BitWriter(new Uint8Array(200))
     const unit = party.world.spawn(Unit, {})
-    // By hand: the party's receiver is not run, so that the test sends the acknowledgements.
+    // The party does not run the receiver: the test itself sends the acknowledgements.
     party.receivers.length = 0
     const tick = (change: boolean): Uint8Array => {
       party.tick(() => { if (change) unit.x++ })
@@ -59,7 +59,7 @@ describe('baselines that the client does not have', () => {
     const receiver = party.join(1, () => 0)
     const [unit, other] = [party.world.spawn(Unit, {}), party.world.spawn(Unit, {})]
     for (let tick = 0; tick < 10; tick++) party.tick(() => { unit.x++; other.x++ })
-    // The receiver forgets: as if its memory were shorter than promised.
+    // The receiver drops rows, as if its window were shorter than agreed.
     const { held } = receiver.sink
     held.floors[unit.id >>> 16] = party.world.tick
     const reasons: number[] = []

@@ -22,7 +22,7 @@ const Kite = entity(
 const KITES = 70
 const PEERS = 4
 
-/** What training would find in a world whose kites fly like this. */
+/** Trains on a world whose kites fly like this. */
 function learn(version: number, speed: number): EntityPriors {
   const { schema } = Kite
   const dice = new Prng(version)
@@ -53,7 +53,7 @@ function learn(version: number, speed: number): EntityPriors {
 }
 
 const PRIORS = [learn(1, 3), learn(2, 40), learn(3, 0)]
-/** Coders of a version, made anew for each side as on two machines. */
+/** Coders of a version, made separately for each side, as on two machines. */
 const codersOf = (version: number): readonly RowCoder[] => [
   new EntropyCoder(
     Kite.schema,
@@ -63,7 +63,8 @@ const codersOf = (version: number): readonly RowCoder[] => [
 ]
 
 /**
- * Kites that fly, turn, and are replaced now and then, all visible to every client; `change` is asked after every tick.
+ * Kites that fly, turn, and are replaced now and then, all visible to every client; `change` is called after every
+ * tick.
  */
 function fly(
   seed: number,

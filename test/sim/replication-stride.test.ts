@@ -1,6 +1,6 @@
 /**
- * Games that are not sent every tick: the row before a baseline is the one that was sent before it, so many ticks
- * earlier. A checking coder compares what both sides take for that row.
+ * Games that are not sent every tick: the row before a baseline is the row of the snapshot before it, a stride earlier.
+ * A checking coder compares that row on both sides.
  */
 
 import { describe, expect, test } from 'vitest'
@@ -111,8 +111,8 @@ describe.each([2, 3])('sent every %i ticks', (strideTicks) => {
     expect(roll(40, 0.3)).toBeGreaterThan(3)
     roll(6, 0)
     roll(7, 0.3)
-    // Rows that were sent eight strides after the last row before the rest: that row is the one that arrived, and the
-    // cart rolls again.
+    // A round trip takes eight strides, so the baseline of these rows is the last row before the rest. The cart rested
+    // after it, so the row before the baseline is not used.
     expect(roll(4, 0.3)).toBe(0)
     expect(seen.all).toBeGreaterThan(2)
     expect(roll(40, 0.3)).toBeGreaterThan(3)

@@ -1,5 +1,5 @@
 /**
- * Replication over bad links: the rows that a client holds are true, and relevant ones become current, with every
+ * Replication over bad links: the rows that a client holds are correct, and relevant ones become current, with every
  * coder.
  */
 
@@ -47,7 +47,7 @@ const Rock = entity({ x: fixed(0, 100, 0.5), y: fixed(0, 100, 0.5), isGold: bool
 const PEERS = 3
 const WINDOW = 32
 
-/** What a game does in a tick, by dice. */
+/** A random tick of a game. */
 function play(party: Party, dice: Prng, calm: number): void {
   const { world } = party
   const ships = [...world.each(Ship)]
@@ -100,7 +100,8 @@ function drawLine(dice: Prng): Line {
 }
 
 /**
- * A packed coder that also writes what it knows of the row before the baseline, and fails when the receiver differs.
+ * A packed coder that also writes checksums of the baseline and of the row before it, and fails when the receiver has
+ * other rows.
  */
 class DistrustfulCoder extends PackedCoder {
   readonly usesOlder = true

@@ -1,4 +1,4 @@
-/** A small game whose patterns the built-in tables do not know, and what training finds in a recording of it. */
+/** A small game whose motions do not fit the built-in tables, and training on a recording of it. */
 
 import { bool, defineGame, entity, fixed, int, openRecording, sourceOf, u8, type Game, type Priors } from 'tickwire'
 import { MemorySink, trainRecording } from 'tickwire/engine'
@@ -14,7 +14,7 @@ export type MothInput = typeof INPUT
 
 const MOTHS = 24
 
-/** Moths that flutter by rules, in steps that no table expects. `isCalm` stops them. */
+/** Moths that flutter by rules, in steps that do not fit the built-in tables. `isCalm` stops them. */
 export function makeMoths(air: { isCalm: boolean } = { isCalm: false }, tickRate = 30): Game<MothInput> {
   return defineGame({
     tickRate,
@@ -36,7 +36,7 @@ export function makeMoths(air: { isCalm: boolean } = { isCalm: false }, tickRate
   })
 }
 
-/** What training finds in a match of so many seconds. */
+/** Trains on a match of `seconds`. */
 export function learnMoths(seed: number, seconds = 6, tickRate = 30): Priors {
   const sink = new MemorySink()
   const game = makeMoths(undefined, tickRate)

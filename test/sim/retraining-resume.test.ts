@@ -58,7 +58,7 @@ test("[REPL22] a resumed client is sent rows with the build's tables, then with 
   party.unplug(first as never)
   party.run(300)
   const again = come(first)
-  // The old connection's, until the new one is there.
+  // The versions of the old connection, until the new one is open.
   const versions: number[] = []
   for (let ms = 0; ms < 60; ms++) {
     party.run(1)

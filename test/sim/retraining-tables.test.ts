@@ -87,7 +87,7 @@ test('[REPL23] tables arrive whole in any weather, one version after the other, 
               continue
             }
             for (const part of parts) expect(accept(sink, part)).toBe('ok')
-            // It arrived, and its acknowledgement did not.
+            // The piece arrived, and its acknowledgement did not.
             if (dice.nextInt(0, 9) < lossTenths) source.onLost(now, sequence)
             else source.onDelivered(now, sequence)
           }
@@ -159,7 +159,7 @@ test('[REPL23] frames are read by the version they name, of the last two; others
   const read = (...bytes: number[]): string => sink.accept(0, 0, new BitReader(Uint8Array.from(bytes)))
   expect([read(1, 5), snapshots.undecodableCount]).toEqual(['no-ack', 1])
   for (const version of [1, 4, 200]) expect(hand(tables, version, tablesOf(version, 30).bytes)).toEqual(['ok'])
-  // What arrived twice, and late, changes nothing.
+  // A piece that arrives twice, or late, changes nothing.
   expect(hand(tables, 4, tablesOf(4, 30).bytes)).toEqual(['ok'])
   expect([read(200, 1, 7), read(4, 6), read(200, 1, 5)]).toEqual(['ok', 'ok', 'ok'])
   expect([read(1, 8), read(201, 1, 8), snapshots.tick, snapshots.undecodableCount]).toEqual(['no-ack', 'no-ack', 7, 3])

@@ -25,7 +25,7 @@ const versions = (sim: Pick<Simulation<MothInput>, 'host'>): number[] =>
 const refused = (sim: Simulation<MothInput>): number =>
   sim.players.reduce((sum, { host }) => sum + host.insides.snapshots.undecodableCount, 0)
 
-/** Bits of snapshots in so many ms from now. */
+/** Bits of snapshots in the next `ms`. */
 function snapshotBits(sim: Simulation<MothInput>, ms: number): number {
   sim.host.watch.resetBandwidth()
   sim.run(ms)

@@ -32,7 +32,7 @@ export class Guest<I extends Shape = Shape> {
   readonly host: ClientHost<I>
   closed: CloseReason | undefined
   isUnplugged = false
-  /** Sends requests and responses, and nothing under the agreed keys. */
+  /** The client sends requests and responses, and nothing under the agreed keys. */
   isHalfWay = false
   address: string
 

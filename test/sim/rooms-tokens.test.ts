@@ -1,4 +1,7 @@
-/** Seats where players have tokens, and rooms that are found by code: what a thief and a guesser get. */
+/**
+ * Seats with tokens, and rooms that are found by code: a stolen ticket gives no seat, and guessing codes takes too
+ * long.
+ */
 
 import { expect, test } from 'vitest'
 import { bool, defineGame, entity, u8 } from 'tickwire'

@@ -63,7 +63,7 @@ describe('rooms', () => {
     expect([secret.isPrivate, secret.metadata, secret.code.length]).toEqual([true, { map: 'mud' }, 8])
     expect(party.host.list().map(({ id }) => id), 'private rooms are in no list').toEqual([open.id])
     expect(party.host.list({ metadata: { map: 'dust' } })).toEqual([])
-    // A spectator sees, and is not seen.
+    // A spectator sees the players, and has no object.
     expect(seen(asked.looksOn)).toBe(2)
     expect([open.peers.length, open.members.map(({ role }) => role)]).toEqual([2, ['player', 'player', 'spectator']])
     made.isLocked = true

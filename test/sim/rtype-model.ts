@@ -1,6 +1,6 @@
 /**
  * The world as an R-Type client must understand it, from received packets alone. Packets arrive in any order, so each
- * statement counts only if its sequence is newer than the last one about the same thing.
+ * value counts only if its sequence is newer than that of the last value for the same component.
  */
 
 import type { JsonObject, RtypeMeaning } from '../reference/rtype-checker.ts'

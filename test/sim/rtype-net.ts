@@ -11,7 +11,7 @@ export interface Flight {
   readonly bytes: Uint8Array
 }
 
-/** Changes what passes: for planted bugs. Returns the datagram, or undefined to drop it. */
+/** Changes datagrams on their way: for planted bugs. Returns the datagram, or undefined to drop it. */
 export type RtypePlant = (bytes: Uint8Array, toClient: boolean) => Uint8Array | undefined
 
 const CALM = { loss: 0, duplication: 0, latencyMs: 10, jitterMs: 0 }

@@ -9,7 +9,7 @@ test('[RTSWARM1, I29, I30, I31, I32, I33] R-Type worlds of many seeds hold their
     const { violation, counts, tally } = playRtype(seed)
     expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
-    // Of the storm a tenth is lost; the calm is longer and loses nothing.
+    // A tenth of the datagrams of the storm is lost. The calm is longer and loses none.
     expect(tally.lost / tally.sent).toBeGreaterThan(0.02)
   }
   for (const name of ['join', 'move', 'leave', 'forged', 'marks', 'entities', 'input']) {

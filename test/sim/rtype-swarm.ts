@@ -32,10 +32,10 @@ const TIMEOUT_MS = 3000
 const SILENCE_MS = 4000
 const SEATS = 4
 const MARK_MS = 100
-/** What is sent shortly before the end may be under way. */
+/** Packets that are sent this shortly before the end may still be in flight. */
 const UNDER_WAY_MS = 600
 
-/** What a world of the swarm was like. */
+/** The result of a world of the swarm. */
 export interface RtypeResult {
   readonly seed: number
   readonly violation: Violation | undefined
@@ -231,7 +231,7 @@ class RtypeSwarmWorld {
     return stranger
   }
 
-  /** What a player's machine does in a step. */
+  /** One step of a player's machine. */
   #drive(player: Player): void {
     const { client, hasLeft } = player
     const isOver = client instanceof ReferenceClient
@@ -308,7 +308,7 @@ class RtypeSwarmWorld {
     const dice = this.#dice
     for (const [id, entity] of this.#entities) {
       if (!entity.isStill || dice.chance(0.01)) entity.x = (entity.x + 3) % 900
-      // Back and forth: a value that returns to that of the last full snapshot.
+      // The value returns to that of the last full snapshot.
       if (dice.chance(0.02)) entity.y = entity.y === 7 ? 8 : 7
       if (dice.chance(0.01)) entity.health = Math.floor(dice.fraction() * 255)
       if (dice.chance(0.005)) entity.isPowered = !entity.isPowered

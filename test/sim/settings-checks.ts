@@ -1,6 +1,6 @@
 /**
- * What must be true of defaults, settings and profiles, as a list of checks: without a test framework, so that it also
- * runs in a process whose engine has a planted bug (`settings-process.ts`).
+ * Defaults, settings and profiles, as a list of checks: without a test framework, so that it also runs in a process
+ * whose engine has a planted bug (`settings-process.ts`).
  */
 
 import {
@@ -51,7 +51,7 @@ function play(game: RunnerGame, latencyMs = 20): Simulation<typeof INPUT> {
 
 const rounded = (value: number): number => Math.round(value * 1e6) / 1e6
 
-/** What the components of both sides hold, and what they should hold. */
+/** Compares the values in the components of both sides with the settings. */
 function* reachChecks(title: string, game: RunnerGame): Generator<SettingCheck> {
   let sim: Simulation<typeof INPUT> | undefined
   const hosts = (): Simulation<typeof INPUT> => sim ??= play(game)
@@ -93,7 +93,7 @@ function* reachChecks(title: string, game: RunnerGame): Generator<SettingCheck> 
 /** A place in the view that no object has. */
 const SLOT = 2
 
-/** The share of a correction of ten units that is still drawn after so long. */
+/** The share of a correction of ten units that is still drawn after `ms`. */
 function correctionLeft(sim: Simulation<typeof INPUT>, ms: number): number {
   const { interpolator, world } = sim.players[0]!.host.insides
   const cells = new Float64Array(world.stores[0]!.schema.cellCount)
@@ -205,7 +205,7 @@ export const DEFAULT_CHECKS: readonly SettingCheck[] = [
   },
 ]
 
-/** Of the two games in `roomTimers`. */
+/** The timers of the two games in `roomTimers`. */
 const ROOM_TIMERS = {
   keepaliveMs: 800,
   timeoutMs: 10_000,

@@ -1,4 +1,4 @@
-/** The tables of docs/spec/settings.md say what the tests hold. */
+/** The tables of docs/spec/settings.md have the values that the tests check. */
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * Numbers that are not settings, each with its value: what both ends must share, what bounds memory, and what hosts
- * begin with.
+ * Numbers that are not settings, each with its value: values that both ends must share, bounds of memory, and initial
+ * values of hosts.
  *
  * Where a number shows in behaviour, the behaviour is checked. A bound of memory is compared with its constant.
  */
@@ -37,7 +37,7 @@ const LIMITS = {
   REKEY_BYTES: 1_073_741_824, KEY_OVERLAP_MS: 5000, RPC_TIMEOUT_MS: 5000, ARRIVALS_REMEMBERED: 128,
 } as const
 
-/** Goodbyes within a grace time, none of which is answered. */
+/** How many disconnects are sent within a grace time, if none is answered. */
 function goodbyes(graceMs: number): number {
   const farewell = new Farewell()
   farewell.begin(0, false, graceMs)
@@ -114,7 +114,7 @@ const LANE_TABLE = [
   ['bulk', 2, 1, 524_288],
 ]
 
-/** The number is the table's. */
+/** Checks that each number is the one of the table. */
 export const FIXED_CHECKS: readonly SettingCheck[] = [
   ...Object.entries(LIMITS).map(([name, value]) => ({
     name: `${name} is ${value}`,

@@ -8,7 +8,7 @@ import { patchedSource } from '../../tools/sim-bundle.ts'
 import { problemOf, runSettingMutants } from '../../tools/settings-mutants.ts'
 import { SETTING_MUTANTS } from './settings-mutants.ts'
 
-// Seconds when the machine is idle; it seldom is.
+// It takes seconds on an idle machine, and longer on a busy one.
 vi.setConfig({ testTimeout: 240_000 })
 
 test('[SET5] there is a bug for every default and every place that passes one on, with its own name', () => {

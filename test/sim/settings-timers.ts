@@ -19,7 +19,7 @@ function quietGame(net: Partial<NetSettings>): Game<typeof INPUT> {
   })
 }
 
-/** How long each side of a match goes on after the link was cut, in milliseconds. */
+/** How long each side of a match stays connected after the link was cut, in milliseconds. */
 function silenceMs(net: Partial<NetSettings>): { readonly server: number; readonly client: number } {
   const sim = simulate(quietGame(net), { seed: 3 })
   sim.run(1000)
@@ -48,7 +48,7 @@ function packetsPerSecond(net: Partial<NetSettings>): { readonly server: number;
   return { server: after[0]! - before[0]!, client: after[1]! - before[1]! }
 }
 
-/** A client that asks a server that is not there: how often, and for how long. */
+/** How often, and for how long, a client sends requests to a server that does not answer. */
 function asking(net: Partial<NetSettings>): { readonly requests: number; readonly ms: number } {
   const host = createClientHost(quietGame(net), { entropy: new Dice(4) })
   host.connect(0, 'server')
@@ -59,7 +59,7 @@ function asking(net: Partial<NetSettings>): { readonly requests: number; readonl
   }
 }
 
-/** How long a closing side goes on without an answer, and how many goodbyes it sends. */
+/** How long a closing side waits without an answer, and how many disconnects it sends. */
 function leaving(
   net: Partial<NetSettings>,
   side: 'server' | 'client',

@@ -51,7 +51,7 @@ class Stage {
     return client
   }
 
-  /** Runs for a time, or until something is so. */
+  /** Runs for a time, or until `isOver`. */
   run(ms: number, isOver: () => boolean = () => false): void {
     const { sim } = this
     for (const end = this.now + ms; this.now < end && !isOver(); this.now += STEP_MS) {

@@ -1,4 +1,4 @@
-/** The game of the shooting guide, played over bad links: a player that hits what it sees scores. */
+/** The game of the shooting guide, played over bad links: a shot at a target as drawn counts as a hit. */
 
 import { defineGame } from 'tickwire'
 import { simulate } from 'tickwire/testing'
@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const WEATHER = { latencyMs: 75, jitterMs: 10, loss: 0.02 }
 
-/** A shooter aims at a runner as drawn, once every quarter second; how often does it count? */
+/** A shooter aims at a runner as drawn, once every quarter second. Returns how often it hits. */
 function duel(played: typeof game, shots: number): { hits: number; awayAtTrigger: number } {
   const sim = simulate(played, { seed: 11, clients: 2, link: WEATHER })
   const [shooter, runner] = [sim.players[0]!, sim.players[1]!].map(({ host }) =>

@@ -1,5 +1,5 @@
 /**
- * The simulated network's addresses, and weather that changes while it lasts.
+ * The simulated network's addresses, and weather that changes during a run.
  */
 
 import { describe, expect, test } from 'vitest'

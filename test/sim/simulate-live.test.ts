@@ -1,5 +1,5 @@
 /**
- * `simulate` does what happens live: players come late, leave, reload, watch and lose the network; the server ends and
+ * `simulate` covers live events: players join late, leave, reload, watch and lose the network; the server ends and
  * starts again; there are rooms.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Hosts that stop for a while, as a busy main thread or a garbage collection does: what their peers receive, and what a
- * player sees.
+ * Hosts that stop for a while, as a busy main thread or a garbage collection does: the packets that their peers
+ * receive, and the picture of a player.
  */
 
 import { describe, expect, test } from 'vitest'

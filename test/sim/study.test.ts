@@ -1,4 +1,4 @@
-/** What training learns from the last minute of a match, and whether that is worth sending. */
+/** Training on the last minute of a match, and the decision whether to send the result. */
 
 import { describe, expect, test } from 'vitest'
 import { angle, bool, defineGame, entity, fixed, math, Recorder, RecordingRing, u8 } from 'tickwire'
@@ -19,7 +19,7 @@ const Boat = entity(
 const Buoy = entity({ hue: u8 }, { name: 'Buoy' })
 const game = defineGame({ tickRate: TICK_RATE, input: { idle: bool }, entities: [Boat, Buoy], step: () => {} })
 
-/** So many seconds of boats. */
+/** Records a match of boats. */
 function record(seconds: number, boats: number): RecordingRing {
   const world = new World([Boat, Buoy])
   const ring = new RecordingRing()

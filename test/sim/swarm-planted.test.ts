@@ -19,7 +19,7 @@ import type { InvariantId } from './invariants.ts'
 import { runSwarm } from './swarm.ts'
 import { playWorld } from './transport-swarm.ts'
 
-// Seconds when the machine is idle; it seldom is.
+// It takes seconds on an idle machine, and longer on a busy one.
 vi.setConfig({ testTimeout: 120_000 })
 
 let restore: (() => void)[] = []

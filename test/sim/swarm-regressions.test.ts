@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { describeViolation } from './invariants.ts'
 import { keptRegressions, playRegression } from './swarm-regressions.ts'
 
-// Seconds when the machine is idle; it seldom is.
+// It takes seconds on an idle machine, and longer on a busy one.
 vi.setConfig({ testTimeout: 120_000 })
 
 const kept = keptRegressions(join(import.meta.dirname, 'regressions'))

@@ -11,7 +11,7 @@ import { playMatch } from './match-swarm.ts'
 import { type FullReport, runSwarm } from './swarm.ts'
 import { playWorld } from './transport-swarm.ts'
 
-// Seconds when the machine is idle; it seldom is.
+// It takes seconds on an idle machine, and longer on a busy one.
 vi.setConfig({ testTimeout: 120_000 })
 
 /** `npm run sim`, without npm; returns the report of `--json`. */
@@ -23,13 +23,13 @@ function runCommand(...args: string[]): { readonly lines: readonly string[]; rea
   return { lines: stdout.trim().split('\n'), status }
 }
 
-/** Names of what never happened. */
+/** The names whose count is 0. */
 const idle = (tallies: Readonly<Record<string, number>>, names: readonly string[]): string[] =>
   names.filter((name) => !((tallies[name] ?? 0) > 0))
 
 /** Between them they have every feature. */
 const SEEDS = [1, 2, 3, 4, 5, 7, 8, 9, 27]
-/** One of the cheapest. */
+/** A seed that takes little time. */
 const REPEATED = 3
 
 describe('matches', () => {

@@ -22,19 +22,19 @@ import type { Regression } from './swarm-regressions.ts'
 import { Trace } from './trace.ts'
 import { playWorld } from './transport-swarm.ts'
 
-/** One seed in so many plays a match as well; not those whose worlds have real cryptography. */
+/** One seed in this many plays a match as well; not those whose worlds have real cryptography. */
 const MATCH_EVERY = 20
 const MATCH_AT = 10
-/** One in so many plays a crowd as well. */
+/** One seed in this many plays a crowd as well. */
 const CROWD_EVERY = 100
 const CROWD_AT = 50
-/** One in so many plays a lockstep match as well. */
+/** One seed in this many plays a lockstep match as well. */
 const LOCKSTEP_EVERY = 50
 const LOCKSTEP_AT = 25
-/** One in so many plays a mesh as well. */
+/** One seed in this many plays a mesh as well. */
 const MESH_EVERY = 50
 const MESH_AT = 35
-/** One in so many plays a world with R-Type clients as well. */
+/** One seed in this many plays a world with R-Type clients as well. */
 const RTYPE_EVERY = 20
 const RTYPE_AT = 5
 
@@ -236,7 +236,7 @@ class Swarm {
     )
   }
 
-  /** Passed since this swarm began. */
+  /** The marks that were passed since this swarm began. */
   get marks(): Tallies {
     return Object.fromEntries(
       Object.entries(marksHit()).map(([name, count]) => [name, count - (this.#marksBefore[name] ?? 0)]),

@@ -1,7 +1,8 @@
 /**
- * What happened in a simulated world, as one hash: every datagram that was sent, every event, every message, and when.
+ * The events of a simulated world, as one hash: every datagram that was sent, every event, every message, and when.
  *
- * Invariant: order counts, and nothing but what was noted. The same world gives the same hash in every process.
+ * Invariant: the hash depends only on the noted events and their order. The same world gives the same hash in every
+ * process.
  */
 
 import { hashCombine, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'

@@ -1,4 +1,6 @@
-/** What chance decides about a world of endpoints before it runs. The order of the draws is part of every seed. */
+/**
+ * The random parameters of a world of endpoints, drawn before it runs. The order of the draws is part of every seed.
+ */
 
 import type { ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'
 import { SEND_QUEUES } from '../../packages/tickwire/src/core/channel/send-queue.ts'

@@ -1,4 +1,4 @@
-/** Judgements about a world of endpoints: reasons of closes, addresses of connections, and what still waits. */
+/** Checks of a world of endpoints: reasons of closes, addresses of connections, and messages that still wait. */
 
 import type { ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'
 import type { CloseReason } from '../../packages/tickwire/src/core/connection/close-reason.ts'

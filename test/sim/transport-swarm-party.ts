@@ -103,7 +103,7 @@ export class Party implements NetResident {
     this.#out = { send: (to, bytes, length) => this.#send(to, bytes, length) }
   }
 
-  /** The process dies, and another takes its place: without a goodbye, and with nothing remembered but its identity. */
+  /** The process dies, and another takes its place: without disconnects, and with only its identity kept. */
   restart(endpoint: Endpoint): void {
     for (const talk of this.talks) {
       if (isHalf(talk) && endpoint !== this.endpoint) passMark('the authority dies while a large message is incomplete')

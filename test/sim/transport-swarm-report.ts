@@ -1,4 +1,4 @@
-/** What a world of endpoints showed, and how missing messages are described. */
+/** The result of a world of endpoints, and descriptions of missing messages. */
 
 import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import type { NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
@@ -6,7 +6,7 @@ import type { DatagramWatch } from './invariants-datagrams.ts'
 import type { Violation } from './invariants.ts'
 import type { Party } from './transport-swarm-party.ts'
 
-/** What happened, counted: tests assert that it did. */
+/** Counts of events: tests assert that they occurred. */
 export interface WorldCounts {
   opened: number
   messages: number
@@ -35,7 +35,7 @@ export function newCounts(): WorldCounts {
   }
 }
 
-/** What a world showed. */
+/** The result of a world. */
 export interface WorldReport {
   readonly seed: number
   readonly violation: Violation | undefined
@@ -51,7 +51,7 @@ export interface WorldReport {
   readonly isReal: boolean
 }
 
-/** What a side still waits for. */
+/** The messages that a side still waits for. */
 export function describeWaiting(party: Party | undefined): string {
   return (party?.talks ?? []).map(({ session, set, connection }) => {
     const waiting = set.specs.map((_, channel) => set.channel(channel).waitingBytes).join(' ')

@@ -43,9 +43,9 @@ const DRAINED_MS = 10_000
 /** How long the sides go on sending once it is calm. */
 const CALM_TALK_MS = 1000
 const GONE_MS = 2000
-/** What an exchange of keys takes beyond their time, in the calm. */
+/** How much longer than its period an exchange of keys may take, in the calm. */
 const KEYS_SLACK_MS = 3000
-/** One seed in so many is played with real cryptography. */
+/** One seed in this many is played with real cryptography. */
 const REAL_CRYPTO_EVERY = 20
 
 /** Plays the world of a seed, in its own weather or in the one given. */
@@ -60,7 +60,7 @@ export class World {
   readonly pool = new FragmentPool()
   readonly counts: WorldCounts = newCounts()
   readonly seats: number
-  /** Whose turn it is, for the report of a violation. */
+  /** The party that runs now, for the report of a violation. */
   current: Party | undefined
   readonly #seed: number
   readonly #weather: NetWeather
@@ -174,7 +174,7 @@ export class World {
 
   /** How long a client that has lost or left its connection stays away. */
   drawAbsenceMs(role: Role): number {
-    // A client that is refused again and again must not take over the world.
+    // A client that is refused again and again must not dominate the run.
     if (role !== 'player') return 500 + 2000 * this.#dice.fraction()
     return this.#isStormy ? 50 + 2000 * this.#dice.fraction() ** 2 : 50
   }

@@ -48,7 +48,7 @@ export function makeGame(parts: Partial<GameDefinition<Input>> = {}): Game<Input
   })
 }
 
-/** What a callback does: it throws, or returns a promise that is rejected. */
+/** The failure of a callback: it throws, or returns a promise that is rejected. */
 export type Fail = () => never
 export const THROWS: Fail = () => {
   throw new Error('on purpose')

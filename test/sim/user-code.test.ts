@@ -34,7 +34,7 @@ interface Row {
   readonly callback: string
   /** The room ends with `fault`. */
   readonly isFatal?: true
-  /** What else is expected of the guests. */
+  /** The guests are refused. */
   readonly isRefused?: true
   readonly make: (fail: Fail) => {
     readonly game?: Partial<GameDefinition<Input>>
