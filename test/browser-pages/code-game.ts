@@ -7,5 +7,5 @@ import { game as hello, Player } from '../../games/hello/game.ts'
 const isArena = location.search === '?arena'
 
 export const game = (isArena ? arenaGame() : hello) as unknown as typeof hello
-/** What each player has one of. */
+/** The entity that each player has one object of. */
 export const Body = (isArena ? Fighter : Player) as unknown as typeof Player

@@ -11,7 +11,7 @@ export const Drone = entity({ x: fixed(0, 640, 0.1), y: fixed(0, 360, 0.1), phas
 const INPUT = { left: bool, right: bool, up: bool, down: bool }
 
 /**
- * Planted: what the server does to every runner in its next tick, which no page can predict. And whether the drones
+ * `x` is added to every runner in the server's next tick, which no page can predict. `isFlying`: whether the drones
  * fly.
  */
 export const wind: { x: number; isFlying: boolean } = { x: 0, isFlying: true }

@@ -4,7 +4,7 @@ import { bool, bytes, defineGame, entity, message, rpc, text, u8, type Game } fr
 import type { Transfer } from 'tickwire/engine'
 import { connect, type Room } from 'tickwire/browser'
 
-/** What one message holds: 260,864 bytes, less its number and the length of the bytes. */
+/** The bytes of data in one message: 260,864, less its number and the length of the bytes. */
 export const DATA_BYTES = 260_860
 export const Level = message({ data: bytes(260_864) }, 'Level')
 export const Chat = message({ text: text(40) }, 'Chat')

@@ -7,10 +7,10 @@ import { connect, type Room } from 'tickwire/browser'
 import { openDevtools, type Devtools } from 'tickwire/devtools'
 
 export const Walker = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Walker' })
-/** A page asks for it, and writes it then. */
+/** A page requests authority over it, and then writes it. */
 export const Ball = entity({ dents: u8 }, { name: 'Ball', authority: 'shared' })
 export const Chat = message({ text: text(40) }, 'Chat')
-/** A page asks, and is called. */
+/** Requests of a page, and calls to a page. */
 export const Ask = rpc({ number: u8 }, { to: 'server', reply: { twice: u8 }, name: 'Ask' })
 export const Tell = rpc({ number: u8 }, { to: 'server', name: 'Tell' })
 export const Boom = rpc({ number: u8 }, { to: 'all', name: 'Boom' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { numbersDigest, partDigest, PARTS } from './numbers-page.ts'
 
-/** If these change, so does every recorded replay: that is a break of the wire, never a detail. */
+/** If these change, recorded replays no longer play: such a change breaks the wire format. */
 const GOLDEN: Readonly<Record<string, string>> = {
   'functions of one number': '504ecc3930c407c4',
   'functions of two numbers': '3e6cb4e5746bc161',

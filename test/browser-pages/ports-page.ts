@@ -5,7 +5,7 @@
 import { openWebRtc, openWebSocket, openWebTransport } from 'tickwire/browser'
 import type { DatagramPort } from 'tickwire/engine'
 
-/** What the test listens to. */
+/** A function of the test, which the page calls for every event. */
 declare const tellTest: (
   port: number,
   event: 'datagram' | 'closed',

@@ -1,7 +1,7 @@
 /**
  * A game of 1,000 ticks that uses everything a world has, hashed in every tick: fields of every kind, births, deaths,
- * owners, groups, texts, lists, references, exact functions, both generators, external state, and wrong turns that are
- * rolled back.
+ * owners, groups, texts, lists, references, exact functions, both generators, external state, and wrong branches that
+ * are rolled back.
  *
  * It runs in Node and, bundled, in a browser; two engines agree if and only if the digests do.
  */

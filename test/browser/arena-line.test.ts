@@ -1,7 +1,7 @@
 /**
  * The arena in a page with weather on its connection, and without a connection at all.
  *
- * What a player feels is counted in ticks and metres, and compared with what the authority's own step saw: a busy
+ * Delays and jumps are counted in ticks and metres, and compared with the states in the authority's own step: a busy
  * machine makes the test take longer, and changes nothing else. Nothing is drawn, so that nothing waits for drawing.
  */
 
@@ -18,7 +18,7 @@ import { form } from '../form.ts'
 import { browserTest } from './browser-test.ts'
 import { watchStalls } from './stall-watch.ts'
 
-/** What a page has of the engine behind its match. */
+/** The parts of the engine that a page of the arena exposes. */
 interface Insides {
   readonly rttMs: number
   readonly tools: {
@@ -88,7 +88,7 @@ browserTest(
     expect(await page.textContent('#weather')).toBe('weather 80 + 5 ms, 10 %')
     expect(await page.isVisible('#weather')).toBe(true)
     await waitFor(async () => (await page.evaluate(() => arena.session.rttMs)) >= 160)
-    // Messages still get through, there and back.
+    // Messages still arrive, in both directions.
     await waitFor(() => seats().some(({ owner, name }) => owner === peer && name.startsWith('Guest')))
     // Lost on the way to the page, and on the way to the server.
     const { stats } = serving.host.connectionOf({ id: peer })!
@@ -221,7 +221,7 @@ browserTest(
           runnerPeer,
         ),
     )
-    // In a tick whose input did not arrive in time the aim is that of earlier ticks; and a page that stalled aims at an
+    // If the input of a tick did not arrive in time, the aim is that of an earlier tick. A page that stalled aims at an
     // old position.
     serving.host.onEvent(Shot, ({ peer: by }) => {
       if (by === peer && isJudged) counts.shots++

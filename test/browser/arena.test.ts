@@ -95,7 +95,7 @@ browserTest(
       killsOfServer++
     })
     target.health = 40
-    // News disappear after some seconds: less than a busy machine may take to read them.
+    // News disappear after some seconds, and a busy machine may take longer to read them.
     for (const page of [first, second]) {
       await page.evaluate(() => {
         Object.assign(window, { written: '' })
@@ -146,12 +146,12 @@ browserTest(
     await waitFor(async () => (await followed()) !== 0)
     const one = await followed()
     expect(serving.host.spectators.followed(await watcher.evaluate(() => arena.peer))).toBe(one)
-    // The spectator is no player to the game.
+    // The spectator has no body in the game.
     expect(bodies()).toHaveLength(2)
     expect([...serving.host.world.each(Seat)]).toHaveLength(2)
     const body = bodies().find(({ owner }) => owner === one)!
     await waitFor(async () => (await watcher.textContent('#notice')) === `Watching ${nameOf(one)}`)
-    // A spectator with a player's eyes receives what that player alone receives.
+    // A spectator that follows a player receives the fields that only that player receives.
     body.rockets = 3
     await waitFor(async () => (await watcher.textContent('#weapons'))!.includes('3rockets'))
     Object.assign(body, { at: { x: 5, y: 0, z: 19 }, speed: { x: 0, y: 0, z: 0 } })
@@ -207,7 +207,7 @@ browserTest(
     await phone.evaluate(() => arena.controls.choose(1))
     expect(await tapThreeShots(phone, body, touch)).toBeLessThan(9)
     expect(body.isAlive).toBe(true)
-    // A player that holds the score key sees all of them, until it is released, whatever is scored meanwhile.
+    // While the score button is held, all scores are visible, whatever happens meanwhile.
     const score = await phone.locator('#score').boundingBox()
     await touch('touchStart', [{ x: score!.x + 8, y: score!.y + 8 }])
     await waitFor(async () => await phone.isVisible('#scoreboard'))
@@ -270,7 +270,7 @@ browserTest(
     seat.frags = 3
     match!.endsAt = serving.host.world.tick
     await waitFor(() => match!.phase === 'over')
-    // As long as a page looks.
+    // Longer than the page is looked at.
     match!.endsAt = serving.host.world.tick + 100_000
     await waitFor(async () => (await page.textContent('#scoreboard caption'))!.startsWith('You win'))
     expect(await page.isVisible('#scoreboard')).toBe(true)
@@ -322,7 +322,7 @@ browserTest(
             }),
         ),
       )
-      // The key stays down until the server has seen it: a shorter press could lie between two looks at the body.
+      // The key stays down until the server has seen it: a shorter press could fall between two checks of the body.
       await waitFor(() => Math.hypot(body.speed.x, body.speed.z) > 0)
       await page.evaluate(() => arena.controls.held.delete('KeyW'))
     }

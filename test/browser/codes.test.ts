@@ -97,7 +97,7 @@ test('[HOST4, HOST5, HOST6] a hidden page hosts two pages and Node, and all lear
   const hidden = await look(hostTab)
   expect(hidden.isHidden).toBe(true)
   expect(hidden.areTransferred).toBe(true)
-  // The control: this is a page whose timers stand almost still. In a page in front they run 250 times a second.
+  // The control: the timers of this hidden page run rarely. In a visible page they run 250 times a second.
   expect((hidden.timers - timersBefore) / seconds).toBeLessThanOrEqual(5)
   const after = [await look(one), await look(two)]
   for (const [at, seen] of after.entries()) {

@@ -16,7 +16,7 @@ import { form } from '../form.ts'
 import { browserTest } from './browser-test.ts'
 
 const RESUME_MS = 120_000
-/** At least; then until the server has given up the connection. */
+/** The page sleeps at least this long, and until the server has dropped the connection. */
 const SLEEP_MS = form(3000, 30_000)
 
 interface Seen {
@@ -87,7 +87,7 @@ browserTest(
       const tools = await page.context().newCDPSession(page)
       await pause(tools)
       await sleep(SLEEP_MS)
-      // The server has given the connection up, and kept the seat.
+      // The server has dropped the connection, and kept the seat.
       await until(() => serving.host.endpoint.connections.length === 0)
       expect([...serving.host.world.each(Walker)].map(({ owner }) => owner)).toEqual([peer])
       const [walker] = serving.host.world.each(Walker)

@@ -1,6 +1,6 @@
 /**
- * A page and a server that is not there, not yet there, another one, or gone: what the page says, and that it returns
- * by itself.
+ * A page whose server is missing, starts late, is a different service, or has ended: what the page says, and that it
+ * reconnects automatically.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -130,7 +130,7 @@ browserTest('[BACK3] the path of a URL counts: a game behind a path of a web sit
   try {
     const page = await browser.newPage()
     await page.goto(serving.url)
-    // The page itself asks for /match.js, so it is loaded from the server; the proxy is another origin to it.
+    // The page requests /match.js, so it is loaded from the server itself; the proxy has another origin.
     const options = { transports: ['websocket'], retryMs: 0 }
     const refused = await page.evaluate(`match.join('${proxy.origin}/duel/', ${JSON.stringify(options)})`)
     expect(refused).toContain('origins')

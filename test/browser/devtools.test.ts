@@ -110,7 +110,7 @@ browserTest(
 )
 
 browserTest("[DEV2] its numbers are the server's: packets, bytes, traffic, bits of entities", async (browser) => {
-  // A busy browser drops datagrams, and then the two counts differ as they should: a stream loses none.
+  // A busy browser drops datagrams, and then the two counts differ rightly. A stream loses none.
   const page = await open(browser, '?websocket')
   wind.isFlying = false
   await look(page, 'page.devtools.open()')
@@ -230,8 +230,8 @@ browserTest(
     const planted = mistakes.find(({ distance }) => isNear(distance, 30))!
     expect(rollbacks).toBeGreaterThan(0)
     expect((planted.predicted as number) - (planted.received as number)).toBeCloseTo(30, 1)
-    // At rest the ghost is where the server has the runner; on the run it is behind what is drawn, by what is not known
-    // yet.
+    // At rest the ghost is at the server's position of the runner. In motion it is behind the drawn runner, by the
+    // ticks that are not received yet.
     await until(async () => {
       const [ghost] = await look<{ x: number; y: number }[]>(page, 'page.ghosts')
       return ghost !== undefined && Math.abs(ghost.x - runner.x) < 0.11 && Math.abs(ghost.y - runner.y) < 0.11
@@ -292,7 +292,7 @@ browserTest('[DEV6] a recording is downloaded from the page, and the inspector s
 })
 
 /**
- * What the script of the overlay costs. The least of many runs is its own cost; the rest is other work on the same
+ * The cost of the overlay's script. The least of many runs is its own cost; the rest is other work on the same
  * processor.
  */
 async function printCosts(page: Page): Promise<void> {

@@ -27,7 +27,8 @@ browserTest('[HELLO2] two tabs see each other move, under the strictest content 
   const mistakes: string[] = []
   const first = await open(browser, mistakes)
   const second = await open(browser, mistakes)
-  // Two browsers start on a machine that may be busy; their errors say more than how long it took.
+  // Two pages start on a machine that may be busy. The errors of the pages explain a failure better than the elapsed
+  // time.
   await waitFor(() => players().length === 2, 120_000).catch((error) => {
     throw new Error(`${error}; pages said: ${mistakes.join('; ')}`)
   })

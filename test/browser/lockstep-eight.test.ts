@@ -83,7 +83,7 @@ async function enterPages(pages: readonly Page[], url: string, rungs: readonly s
     await page.evaluate(`match.join(${JSON.stringify(url)}, ['${rungs[at % rungs.length]}'])`)
 }
 
-/** All give orders for so long. Afterwards all have the same hash after every tick that all have stepped. */
+/** All players give orders for some time. Afterwards all have the same hash after every tick that all have stepped. */
 async function playAll(nodes: readonly NodePlayer[], pages: readonly Page[], ms: number): Promise<number> {
   const timers = nodes.map(({ room }, at) => setInterval(() => {
     room.order(Take, { crate: at })
@@ -124,7 +124,7 @@ function playLocally({ room, hashes }: NodePlayer, last: number): number {
   for (let tick = 1, now = 0; tick <= last; tick++, now += 1000 / game.tickRate) {
     const orders = ticks[tick - 1]!
     if (orders.some(({ player, type }) => player === 0 && (type === 0xc2 || type === 0xc3))) return tick - 1
-    // After the tick before and in the sequence of the match: at other times of the same window.
+    // Given after the tick before, in the order of the match. Their times within the window differ.
     orders.filter(({ player }) => player > 0).forEach(({ player, type, data }, at) => {
       const values = Uint8Array.from(data.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
       feed.submit(now - 1000 / game.tickRate + 0.05 * (at + 1), type, values, player)

@@ -77,7 +77,7 @@ test('[LOCK64] hidden tabs step every tick as it arrives, and are not behind whe
   const startedAt = performance.now()
   for (let round = 0; performance.now() < startedAt + HIDDEN_MS; round++) {
     node.order(Spawn, { count: 1 })
-    // A hidden page gives orders too, as an answer to what arrives.
+    // A hidden page gives orders too, when a packet arrives.
     if (round % 5 === 0) await tabs[round % 3]!.evaluate(`match.give(${round})`)
     await new Promise((resolve) => { setTimeout(resolve, 100) })
   }
@@ -86,7 +86,7 @@ test('[LOCK64] hidden tabs step every tick as it arrives, and are not behind whe
   const after = await Promise.all(tabs.map((tab) => tab.evaluate<Seen>('match.state()')))
   for (const [at, { isHidden, timers, gapMs, tick }] of after.entries()) {
     expect(isHidden).toBe(true)
-    // The control: this is a page whose timers stand almost still.
+    // The control: the timers of this hidden page run rarely.
     expect(timers / seconds).toBeLessThanOrEqual(2)
     expect(gapMs).toBeLessThan(1000)
     expect((tick - before[at]!.tick) / seconds).toBeGreaterThan(0.9 * TICK_RATE)

@@ -61,7 +61,7 @@ browserTest('[HOST7] the guide: Node hosts, Node and a page join; a page hosts, 
   await second.fill('#code', typed.toLowerCase())
   await second.click('#join')
   await second.getByText(/2 players, direct/).waitFor()
-  // The host closes its tab, and says nothing.
+  // The host closes its tab, without leaving the match first.
   await first.close()
   await second.getByText('over: host-left').waitFor({ timeout: 60_000 })
 })

@@ -13,7 +13,7 @@ import { browserTest } from './browser-test.ts'
 
 const FOLDER = fileURLToPath(new URL('../../games/playground', import.meta.url))
 const PICTURES = fileURLToPath(new URL('../../test-results', import.meta.url))
-/** A page measures for seconds of its own time, which on a busy machine are many. */
+/** A page measures for some seconds of its own time, which takes longer on a busy machine. */
 const PATIENCE = { timeout: 60_000 }
 
 let served: ServedPlayground
@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => await served.close())
 
-// Two at a time: each measures for seconds, and a busy machine makes many of them.
+// Two at a time: each measures for seconds, and longer on a busy machine.
 for (const part of [LABS.slice(0, 2), LABS.slice(2, 4), LABS.slice(4, 6), LABS.slice(6)]) {
   browserTest(
     `[PLAY10] claims and sources hold in Chromium: ${part.map(({ title }) => title).join(', ')}`,
@@ -129,13 +129,13 @@ async function openPage(
   return { page, mistakes }
 }
 
-/** Another hash is the same document: the page has changed when its title has. */
+/** A new hash does not load the document again: the page has changed when its title has changed. */
 async function go(page: Page, name: string, title: string): Promise<void> {
   await page.goto(`${served.url}/#${name}`)
   await page.waitForFunction((text) => document.querySelector('h1')?.textContent === text, title, PATIENCE)
 }
 
-/** In the page: there is something on every canvas. */
+/** In the page: whether every canvas has been drawn on. */
 function areAllDrawn(): boolean {
   return [...document.querySelectorAll('canvas')].every((canvas) => {
     const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
@@ -143,7 +143,7 @@ function areAllDrawn(): boolean {
   })
 }
 
-/** In the page: something on the second screen touches its right edge. */
+/** In the page: whether a drawn object on the second screen touches its right edge. */
 function isAtWall(): boolean {
   const canvas = document.querySelectorAll('canvas')[1]!
   const { data } = canvas.getContext('2d')!.getImageData(Math.floor(canvas.width * 0.985), 0, 1, canvas.height)

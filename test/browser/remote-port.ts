@@ -1,5 +1,5 @@
 /**
- * A datagram port in a page of a real browser, driven from a test. Its counters are known a moment later.
+ * A datagram port in a page of a real browser, driven from a test. Its counters arrive a moment later.
  */
 
 import { fileURLToPath } from 'node:url'

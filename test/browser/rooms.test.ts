@@ -1,4 +1,4 @@
-/** Seats in a real browser: across a reload, and never two pages in one. */
+/** Seats in a real browser: a seat survives a reload, and two pages never share one. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -71,7 +71,7 @@ function join(name: string, clientId: number, place: number): { client: Referenc
   return { client, pilot }
 }
 
-/** Flies up and down with fire, like a simple player, until something is so or the time is over. */
+/** Flies up and down and fires, like a simple player, until `isOver` or the end of the time. */
 async function fly(pages: readonly Page[], isOver: () => boolean): Promise<void> {
   for (const page of pages) await page.keyboard.down('Space')
   const until = performance.now() + PLAY_MS

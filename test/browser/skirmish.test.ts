@@ -52,7 +52,7 @@ browserTest('[SKIRM15] two pages meet in the lobby and begin; orders by mouse re
   await ada.mouse.up()
   await until(ada, 'skirmish.hand.selection.ids.size === 5')
   await ada.mouse.click(480, 440, { button: 'right' })
-  // The marker and the turn are there before the order is executed; then the units walk on both pages.
+  // The marker and the turn are visible before the order is executed; then the units walk on both pages.
   const goals = `skirmish.hand.selection.units(skirmish.room.world, skirmish.hand.seat).length`
   expect(await ada.evaluate(goals)).toBe(5)
   await until(ada, 'document.querySelector("#card").textContent.includes("5 worker")')

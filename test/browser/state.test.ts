@@ -8,7 +8,7 @@ import { browserTest } from './browser-test.ts'
 
 const PAGE = fileURLToPath(new URL('../browser-pages/state-page.ts', import.meta.url))
 
-/** If these change, so does every recorded replay: that is a break of the wire, never a detail. */
+/** If these change, recorded replays no longer play: such a change breaks the wire format. */
 const GOLDEN = { tree: '5be5645f2461f537', flat: '43f8402a8984691c', all: 'b4918739a6a795a6' }
 
 test('[STATE7] a game of 1,000 ticks has the golden hashes, on this engine as on all others', () => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
     entryPoints: [PAGE],
     outfile: join(folder, 'match.js'),
     bundle: true,
-    // Thirty pages parse it.
+    // Minified, because thirty pages parse it.
     minify: true,
     format: 'iife',
     globalName: 'match',
@@ -46,7 +46,7 @@ beforeAll(async () => {
   })
   const head = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${POLICY}">`
   writeFileSync(join(folder, 'index.html'), `${head}<script src="/match.js"></script>`)
-  // A relay is another port, which that policy forbids.
+  // The UDP relay has another port, which that policy forbids.
   writeFileSync(join(folder, 'loose.html'), '<!doctype html><script src="/match.js"></script>')
 })
 afterEach(async () => {

@@ -36,7 +36,7 @@ export class UdpRelay {
     return new UdpRelay(door, target)
   }
 
-  /** Players get other ports from now on, as when a router forgets them. */
+  /** Players get new ports from now on, as when a router forgets its mappings. */
   rebind(): void {
     for (const link of this.#links.values()) link.close()
     this.#links.clear()
@@ -47,7 +47,7 @@ export class UdpRelay {
     for (const socket of [this.#door, ...this.#links.values()]) socket.close()
   }
 
-  /** Unless it is cut, or closed by then. */
+  /** Sends after the delay, unless the relay is cut or closed by then. */
   #later(send: () => void): void {
     if (this.isCut) return
     if (this.delayMs === 0) return send()

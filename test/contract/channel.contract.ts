@@ -142,7 +142,7 @@ function testPromise(make: () => Channel): void {
       missing += next - wire.got.length
       if (!isRising(wire.got)) outOfOrder++
     }), { seed: 11, numRuns: form(30, 60) })
-    // It does not promise more than it says either: lost messages are not repeated, late ones are not waited for.
+    // An unreliable channel does not repeat lost messages and does not wait for late ones.
     expect(missing > 0).toBe(!isReliable)
     expect(outOfOrder > 0).toBe(!isInOrder)
   })

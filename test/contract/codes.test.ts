@@ -50,7 +50,7 @@ test('[HOST1, HOST3, PATH1] two guests join by code and by link, get a direct pa
   const hosted: HostedMatch = await host(game, { rendezvous: url, ...quiet })
   expect(hosted.code).toMatch(/^[A-Z]{3,8}-[0-9A-HJKMNP-TV-Z]{4}$/)
   expect(hosted.link).toBe(`${url}/#${hosted.code}-${hosted.link.slice(-16)}`)
-  // Case, spaces and dashes do not matter; a link is as good as a code.
+  // Case, spaces and dashes do not matter. A link works like a code.
   const rooms = [
     await connect(game, hosted.code.toLowerCase().replace('-', ' '), { rendezvous: url }),
     await connect(game, hosted.link),
@@ -136,7 +136,7 @@ test('[CODE2, CODE5] wrong codes are limited, and a member that floods is discon
   const statuses: number[] = []
   for (let round = 0; round < 8; round++) statuses.push(await ask('IRON-0000'))
   expect(statuses.slice(-3)).toEqual([429, 429, 429])
-  // A right code looks like a wrong one now.
+  // Now a correct code gets the same answer as a wrong one.
   expect(await ask(hosted.code)).toBe(429)
   const client = new Rendezvous(url, nodeRendezvous)
   const own = await client.create({ fingerprint: '00'.repeat(8), identity: '00'.repeat(32), capacity: 4 }, true)

@@ -24,7 +24,7 @@ const HEX = Buffer.from(game.fingerprint).toString('hex')
 const PATIENCE = ['--patience', '1500', '--json']
 
 const cleanups: (() => void)[] = []
-// They mostly wait, so they wait together.
+// The tests mostly wait, so they run concurrently.
 afterAll(() => {
   for (const cleanup of cleanups.splice(0)) cleanup()
 })

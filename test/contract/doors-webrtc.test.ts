@@ -28,7 +28,7 @@ test.skipIf(why !== '' && !mustSeparate)(
     expect(counts).toHaveLength(providers.length)
     for (const { provider, served, alone } of counts) {
       expect(served, provider).toBe(0)
-      // The same offer, not reduced, is sent to: so the sink sees what there is.
+      // The control: without the reduction of the offer, packets are sent to the sink.
       expect(alone, provider).toBeGreaterThan(3)
     }
   },

@@ -1,4 +1,4 @@
-/** Join data: what a client says about itself in its request, from `connect` to `onAuth`, `onJoin` and a resume. */
+/** Join data, which a client sends with its request, from `connect` to `onAuth`, `onJoin` and a resume. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

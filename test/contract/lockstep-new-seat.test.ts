@@ -91,7 +91,7 @@ test('[LOCK29] a client whose seat has expired gets a new one, and its orders ar
   ends.push(() => line.close())
   const other = await enter(serving.url)
   const lost = await enter(await line.open())
-  // It stays for the new seat.
+  // The listener stays for the new seat.
   let executed = 0
   lost.room.onOrder(Spawn, (_values, state) => { if (state === 'executed') executed++ })
   await playOn(lost.room)

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 
 const IS_ROOT = process.getuid?.() === 0
 
-/** Commands that make a place of one's own for namespaces, without root. */
+/** Commands that make a private folder for namespaces, without root. */
 const OWN_PLACE = 'mount -t tmpfs tmpfs /run && mkdir /run/netns'
 /** The process whose user namespace ours are in; undefined as root, and before the first one. */
 let holder: number | undefined

@@ -113,7 +113,7 @@ describe('tickwire load', () => {
       [['nowhere'], 'nowhere is not the URL of a server'],
       [['http://127.0.0.1:1'], 'http://127.0.0.1:1: no game is served there'],
       [['http://127.0.0.1:1'], 'start the server first, or give another URL.'],
-      // Options are checked before the server is asked.
+      // Options are checked before a request to the server.
       [['http://127.0.0.1:1', '--players', '-1'], '--players'],
       [['http://127.0.0.1:1', '--seconds', '0x10'], '--seconds 0x10: expected an integer from 1 on.'],
       [[serving.url, '--game', 'tools/layers.ts'], '--game tools/layers.ts exports no `game`.'],

@@ -28,7 +28,7 @@ interface Guest {
   readonly host: ClientHost<Input>
   closed: CloseReason | undefined
   readonly notices: string[]
-  /** Drops the socket without a goodbye. */
+  /** Closes the socket without a disconnect message. */
   vanish(): void
 }
 

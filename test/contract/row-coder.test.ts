@@ -86,7 +86,7 @@ function expectedRow(schema: Schema, { row, base, set }: Scene): number[] {
 interface Candidate {
   readonly name: string
   readonly make: MakeRowCoder
-  /** An accepted row would be written in the very same bits. */
+  /** An accepted row would be written in the same bits. */
   readonly isCanonical: boolean
 }
 

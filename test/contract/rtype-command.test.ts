@@ -13,7 +13,7 @@ import { endPrograms, Program } from './program.ts'
 
 const SHMUP = new URL('../../games/shmup/server.ts', import.meta.url)
 const cleanups: (() => unknown)[] = []
-// They mostly wait, so they wait together.
+// The tests mostly wait, so they run concurrently.
 vi.setConfig({ testTimeout: 120_000, maxConcurrency: 30 })
 
 afterAll(async () => {

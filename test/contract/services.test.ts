@@ -40,7 +40,7 @@ test('[SERV3] no file of world, game or replication is in the bundle of the serv
     treeShaking: true, outfile: 'services.mjs', packages: 'bundle',
     external: ['fastify', '@fastify/*', 'prom-client', 'ws', 'typebox', 'ajv-formats', '@noble/*', 'sodium-native',
       '@matrixai/*', 'node-datachannel', 'werift',
-      // Loaded by the option --replays only: a recorder knows the images of worlds.
+      // Loaded only with the option --replays: a recorder contains the code of world images.
       '*/match-replays.ts'],
   })
   const [output] = Object.values(metafile.outputs)

@@ -20,7 +20,7 @@ signalingContract('[SIGNAL1, SIGNAL2] memory', () => {
   return Promise.resolve({ host, guest, settle: () => Promise.resolve(), close: () => Promise.resolve() })
 })
 
-/** Two members on real sockets, once they have spoken to each other. */
+/** Two members on real sockets, after a first message between them. */
 async function overSockets(host: SocketSignaling, guest: SocketSignaling): Promise<SignalingStage> {
   // Messages of one connection are in order: when the last one has arrived, all have.
   guest.send('host', { kind: 'reject', reason: 'hello' })

@@ -18,7 +18,7 @@ test('[SOAK1, SOAK2, SOAK3] players on a bad link survive new keys and a killed 
   expect(server.rekeys).toBeGreaterThan(0)
   for (const reason of ['forged', 'malformed', 'unknownFrame', 'dishonestAck', 'epoch', 'flood'])
     expect(server.drops[reason], reason).toBe(0)
-  // How fast they resume is for the long run to judge: here the machine may be busy.
+  // Only the long run checks how fast players resume: here the machine may be busy.
   expect(comeBacks).toHaveLength(1)
   expect(comeBacks[0]!.ends).toHaveProperty('reset')
 }, 120_000)

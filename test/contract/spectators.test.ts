@@ -1,5 +1,5 @@
 /**
- * Spectators in whole matches: seats of their own, another player's eyes, no inputs, and a delay that holds.
+ * Spectators in whole matches: they have separate seats, the view of a player, no inputs, and an exact delay.
  */
 
 import { describe, expect, test, vi } from 'vitest'
@@ -230,10 +230,10 @@ describe('spectators', () => {
     const confirmedX = confirmed.read(Runner, first!.id, confirmed.newest, 'x')
     expect(confirmedX).toBeCloseTo(truth.get(confirmed.newest)!, 3)
     expect(runnersSeen(scene, spectator)).toEqual([first!.owner])
-    // In their order, and none of what has not happened there yet.
+    // Messages arrive in order, and none of a tick that the spectator has not reached.
     expect(received.length).toBeGreaterThan(50)
     expect(Math.min(...received)).toBeGreaterThanOrEqual(120)
-    // A player that leaves now is followed until it leaves there.
+    // A player that leaves now is followed until the delayed view reaches that tick.
     const leaving = first!.owner
     players.find(({ host: player }) => player.peer === leaving)!.host.close(clock.now)
     clock.drive(1000)

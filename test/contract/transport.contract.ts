@@ -41,7 +41,9 @@ const pattern = (size: number, seed: number): Uint8Array =>
 
 const sorted = (datagrams: readonly Uint8Array[]): string[] => datagrams.map((bytes) => bytes.join()).toSorted()
 
-/** Declares the suite for one transport. `tellsClose` is false for those that cannot know that a peer is gone. */
+/**
+ * Declares the suite for one transport. `tellsClose` is false for transports that cannot detect that a peer is gone.
+ */
 export function describeTransport(name: string, openLab: () => Promise<TransportLab>, tellsClose: boolean): void {
   describe(name, () => {
     let lab: TransportLab

@@ -1,6 +1,6 @@
 /**
- * Servers behind proxies, on real sockets: a tiny proxy on loopback says where clients are, and is believed only where
- * it is trusted.
+ * Servers behind proxies, on real sockets: a small proxy on loopback reports the addresses of clients, and only a
+ * trusted proxy is believed.
  */
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'

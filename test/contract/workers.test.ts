@@ -95,7 +95,7 @@ test('[WORK1] [WORK2] rooms of all workers are one list; clients find them by id
   const other = await enter(url, { room: second.id }, 'udp')
   expect([guest.id, other.id, other.transport]).toEqual([first.id, second.id, 'udp'])
   await until(() => [...other.view.each(Player)].length === 2)
-  // Both duels are full: two players who want a quick seat share a third, even if they ask at once.
+  // Both duels are full: two players that request a quick seat at the same time share a third room.
   const pair = await Promise.all([enter(url, { quick: 'duel' }), enter(url, { quick: 'duel' })])
   expect(pair[0].id).toBe(pair[1].id)
   // A private room by its code, and a room that the first process makes.
@@ -145,7 +145,7 @@ test('[WORK3] [WORK4] a killed worker takes only its rooms, and starts again wit
   expect(metrics).toContain('tickwire_workers_total{what="died"} 1\n')
   expect(Number(/tickwire_joins_total{result="seated"} (\d+)/.exec(metrics)![1])).toBe(2)
   expect((await workersOf(started)).map((worker) => worker.players)).toEqual([1, 1])
-  // All processes end in order, and the next ones go on.
+  // All processes end cleanly, and the next ones continue the matches.
   const before = one.view.tick
   program.child.kill('SIGTERM')
   expect(await program.ended).toBe(0)

@@ -56,7 +56,7 @@ export class Machine implements SimActor {
   }
 }
 
-/** Things that happen later: at a time, or as soon as something is so. */
+/** Actions that run later: at a time, or as soon as a condition holds. */
 class Post implements SimActor {
   #waiting: { readonly at: number; readonly run: () => void }[] = []
   #watched: { readonly isSo: () => boolean; readonly run: () => void }[] = []
@@ -138,7 +138,7 @@ export class NatPeer {
   }
 }
 
-/** The whole. */
+/** The host, the guest, the relays and their network. */
 export class NatStage {
   readonly clock: SimClock = new SimClock()
   readonly net: SimNat
@@ -202,8 +202,8 @@ export class NatStage {
   }
 
   /**
-   * Signalling as by a rendezvous: the guest offers itself at once, says more when a relay has answered, and connects
-   * when it has a path. A message takes `ms`.
+   * Signalling as by a rendezvous: the guest sends its offer at once, sends more candidates when a relay has answered,
+   * and connects when it has a path. A message takes `ms`.
    */
   meetByCode(ms: number): void {
     const shared = { provider: this.crypto, key: new Uint8Array(16).fill(9), mode: this.mode }

@@ -28,7 +28,7 @@ function tokenFor(session: number, grant: Partial<RelayGrant> = {}, key = issuer
   })
 }
 
-/** A relay and its peers, joined without a network: what one sends, the other receives at once. */
+/** A relay and its peers without a network: a datagram is received when it is sent. */
 class Stage {
   now: number = 1000
   readonly relay: PacketRelay

@@ -9,7 +9,7 @@ const KINDS: readonly Required<Pick<NatKind, 'mapping' | 'filtering'>>[] = SIGHT
 )
 type Kind = (typeof KINDS)[number]
 
-/** Whether a probe of `from` to the announced address of `to` comes in, and its answer too. */
+/** Whether a probe of `from` to the announced address of `to` arrives, and its answer too. */
 function answers(from: Kind, to: Kind): boolean {
   const isOpen = to.filtering === 'none'
     || (to.mapping === 'none' && (to.filtering === 'address' || from.mapping === 'none'))
@@ -17,7 +17,7 @@ function answers(from: Kind, to: Kind): boolean {
 }
 
 function expectedPath(host: Kind, guest: Kind): string {
-  // Both routers use a new port for every port of the other: no two of them ever meet.
+  // Both routers use a new port for every port of the other, so a direct path is impossible.
   if (host.mapping === 'port' && guest.mapping === 'port') return 'relay'
   return answers(guest, host) || answers(host, guest) ? 'direct' : 'relay'
 }
@@ -56,7 +56,7 @@ describe('paths', () => {
     expect(stage.addresses.at(-1)).toMatch(/^198\.51\.100\.2:/)
     expect(stage.host.connections).toHaveLength(1)
     expectWhole(stage)
-    // Most of a second of packets did not go by relay.
+    // Most packets of this second went directly, not by relay.
     expect(stage.relays[0]!.counts.forwarded).toBeLessThan(80)
   })
 

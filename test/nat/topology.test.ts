@@ -29,7 +29,9 @@ interface Played {
   readonly forwarded: number
 }
 
-/** A match of hello between two homes, which begins when paths are known. By relay it is as far as directly. */
+/**
+ * A match of hello between two homes, which begins when paths are known. The way by relay is as long as the direct one.
+ */
 function play(seed: number, mode: PathMode): Played {
   const clock = new SimClock()
   const isRelay = ({ address }: { readonly address: string }): boolean => address === RELAY

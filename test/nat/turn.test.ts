@@ -93,7 +93,7 @@ describe('credentials', () => {
     for (let index = 0; index < 100; index++)
       if (clients[index % 4]!.send(clients[(index + 1) % 4]!.relayed, 'aa') !== undefined) passed++
     expect(passed).toBe(40)
-    // The first one, whose quota it is, ends; the others go on to share it.
+    // The first allocation of the token ends; the others still share its quota.
     clients[0]!.ask('refresh', [['lifetime', 0]])
     expect(clients[1]!.send(clients[2]!.relayed, 'aa')).toBeUndefined()
     stage.now += 100

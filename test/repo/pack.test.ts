@@ -65,7 +65,7 @@ test('[PACK4] the tarball has every file its doors lead to and its maps point at
   expect(packedPaths).toContain('LICENSE')
 })
 
-/** The values a door's declarations promise: re-exports that are not types, and what it declares itself. */
+/** The values in a door's declarations: re-exports that are not types, and its own declarations. */
 function promisedBy(door: string): string[] {
   const declared = readFileSync(join(installed, manifest.exports[door].types), 'utf8')
   const own = [...declared.matchAll(/^export declare (?:function|const|class) (\w+)/gm)].map((match) => match[1]!)
@@ -97,7 +97,7 @@ test('[PACK5] a reader that has read enough may close the pipe', () => {
 
 describe('types', () => {
   beforeAll(() => {
-    // Every consumer that uses the node door has Node's types; they are not what is tested here.
+    // Every user of the node door has Node's types. This test does not check them.
     mkdirSync(join(consumer, 'node_modules', '@types'), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', '@types', 'node'), join(consumer, 'node_modules', '@types', 'node'))
     const imports = doors.map((door, at) => `import * as door${at} from '${nameOf(door)}'`)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { ROOT } from '../../tools/typecheck.ts'
 
-// Each test starts npm and Node a few times; a busy machine takes its time.
+// Each test starts npm and Node a few times, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 const folders: string[] = []
@@ -28,7 +28,7 @@ function freshClone(command: string): string {
   return folder
 }
 
-/** All clones are siblings, so what npm does with a package.json in one holds in the others: asked once each. */
+/** All clones are siblings, so npm makes the same lockfile for the same package.json in each: it is made once. */
 const lockfiles = new Map<string, string>()
 
 /** Writes package.json and the package-lock.json that npm makes from it. */
@@ -44,7 +44,7 @@ function writePackage(folder: string, devDependencies: Record<string, string>): 
   writeFileSync(lockfile, lockfiles.get(manifest) ?? '')
 }
 
-/** Without the variables of the npm and vitest around us: a user's shell has none of them. */
+/** The environment without the variables of npm and vitest, as in a user's shell. */
 function cleanEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|VITEST|NODE_OPTIONS|NODE_ENV)/i.test(name))
   return { ...Object.fromEntries(own), ...extra }

@@ -8,7 +8,7 @@ import { fixedTraceability, traceabilityDrift } from '../../tools/traceability.t
 import { CORE, found } from './tidy-found.ts'
 
 describe('documents', () => {
-  // Written in pieces, so that this file bears none of the ids it makes up.
+  // Written in pieces, so that this file does not contain the invented ids.
   const borne = (id: string): string => `test('${'['}${id}] x', () => {})\n`
   const spec = 'docs/spec/a.md'
   const table = (heldBy: string): string =>

@@ -68,7 +68,7 @@ test('[REPO7] a failed test on a real clock runs once more, alone, and is named 
     failures: [],
     unsteady: ['unsteady.test.ts > first (a+b) fails'],
   })
-  // What fails twice has failed, and a file that does not load is not excused.
+  // A test that fails twice has failed, and so has a file that does not load.
   expect(await timedStage(run, ['bad.test'])).toMatchObject({ passed: 1, failed: 1, unsteady: [] })
   expect(await timedStage(run, ['broken.test'])).toMatchObject({ passed: 0, failed: 1 })
 }, 60_000)

@@ -1,4 +1,4 @@
-/** What the processes of a soak send each other. */
+/** The messages between the processes of a soak. */
 
 /** From the server, every second. */
 export interface ServerSample {
@@ -6,11 +6,11 @@ export interface ServerSample {
   readonly heapMiB: number
   readonly handles: number
   readonly connections: number
-  /** Of the second: milliseconds that a pump with a tick in it took. */
+  /** The durations of pumps with a tick in the last second, in milliseconds. */
   readonly ticks: readonly number[]
   /** Ticks that began a whole period or more too late. */
   readonly missed: number
-  /** What was dropped since the start, by reason. */
+  /** Dropped packets since the start, by reason. */
   readonly drops: Readonly<Record<string, number>>
   /** Key epochs that connections have gone through since the start. */
   readonly rekeys: number

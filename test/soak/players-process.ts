@@ -1,5 +1,5 @@
 /**
- * Players and spectators behind a bad line, who come and go, and come again when the server has forgotten them.
+ * Players and spectators behind a bad link. They join and leave, and join again when the server has forgotten them.
  *
  *   players-process.ts PORT PLAYERS SPECTATORS STAY_MS SEED
  */
@@ -29,7 +29,7 @@ const isIn: boolean[] = []
 
 for (let index = 0; index < players + spectators; index++) void live(index)
 
-/** The life of one seat: in, out, and in again, without end. */
+/** One player: it joins, leaves and joins again, without end. */
 async function live(index: number): Promise<void> {
   for (;;) {
     // A player that lost its connection joins again at once, as pages do.

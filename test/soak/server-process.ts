@@ -1,6 +1,6 @@
 /**
- * The arena's match on UDP, until it is killed. It keeps its identity and its reset secret, so that after a
- * crash the next process can tell players that they were forgotten.
+ * The arena's match on UDP, until it is killed. It keeps its identity and its reset secret, so that after a crash the
+ * next process can reset the connections of its players.
  *
  *   server-process.ts PORT PLAYERS SPECTATORS REKEY_MS
  */

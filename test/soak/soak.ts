@@ -1,6 +1,6 @@
 /**
  * A long match on real sockets: the arena's server, players behind a bad link that come and go, keys that are replaced,
- * and a server that is killed without warning near the end. It looks for what grows.
+ * and a server that is killed without warning near the end. It looks for leaks.
  *
  * Slopes are taken from the server's first life, which is four fifths of the time, without its first tenth; then the
  * server is killed a few times, and the return of the players is timed from the moment it listens again.
@@ -41,9 +41,9 @@ export interface SoakReport {
 /** The share of the first life in the time, and the share of warm-up in that. */
 const FIRST_LIFE = 0.8
 const WARM_UP = 0.1
-/** A killed server stays down for so long. */
+/** A killed server stays down for this long. */
 const DEAD_MS = 1_000
-/** What a kill takes at most: longer than the timeout of a connection. */
+/** How long players may take to reconnect after a kill: longer than the timeout of a connection. */
 const COME_BACK_MS_MAX = 15_000
 const PROGRESS_MS = 10_000
 const MINUTE_MS = 60_000
@@ -117,7 +117,7 @@ function judge(life: readonly { readonly at: number; readonly sample: ServerSamp
     last: of(end!),
     slopePerHour: slope(warm.map((one) => [one.at, of(one.sample)])) * 3_600_000,
   })
-  if (end === undefined) throw new Error('the server never said anything')
+  if (end === undefined) throw new Error('the server printed nothing')
   return {
     rssMiB: grown(({ rssMiB }) => rssMiB),
     heapMiB: grown(({ heapMiB }) => heapMiB),
