@@ -138,7 +138,9 @@ export const ENTRY_POINTS: readonly RegExp[] = [
   /^packages\/services\/src\/index\.ts$/,
   /^packages\/[^/]+\/src\/cli\/inspect-page\/page\.js$/,
   /\.(test|test-d|fuzz|bench|config)\.ts$/,
-  /^(games|docs\/guide\/examples|packages\/create-tickwire\/templates)\/[^/]+\/(server|client)\.ts$/,
+  /^(games|docs\/guide\/examples)\/[^/]+\/(server|client)\.ts$/,
+  // A project of its own, which the program of the package copies.
+  /^packages\/create-tickwire\/templates\//,
   /^packages\/[^/]+\/bin\/[^/]+\.mjs$/,
   /^packages\/[^/]+\/build\/build\.ts$/,
   /^tools\/run\.mjs$/,

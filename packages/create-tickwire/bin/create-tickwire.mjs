@@ -17,6 +17,11 @@ const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8
 /** Each template, and what it shows. The first is the default. */
 const TEMPLATES = new Map([
   ['hello', 'the smallest game: walk with the arrow keys, on a canvas'],
+  ['rooms', 'a lobby with rooms, names, teams, chat and a bot'],
+  ['lockstep', 'a lockstep game: only orders are sent, and every page steps the same world'],
+  ['peer', 'a match that a player hosts in its own page; others join by a code'],
+  ['react', 'React around a canvas: a form, and scores'],
+  ['three', 'a field in three dimensions, with three.js'],
 ])
 const FOLDER = 'my-game'
 const LINES = [...TEMPLATES].map(([name, about]) => `${name.padEnd(10)}${about}`)
@@ -29,6 +34,7 @@ Makes a multiplayer game with Tickwire, Vite and TypeScript in FOLDER (default $
   --yes             asks nothing: takes the defaults
   --no-install      does not run npm install
   --tickwire SPEC   the version of tickwire, or file:PATH of a package (default ${version})
+  --services SPEC   the same of @tickwire/services, which the template peer uses
   --help, --version`
 
 try {
@@ -46,6 +52,7 @@ async function create() {
       yes: { type: 'boolean', short: 'y', default: false },
       'no-install': { type: 'boolean', default: false },
       tickwire: { type: 'string', default: version },
+      services: { type: 'string', default: version },
       help: { type: 'boolean', short: 'h', default: false },
       version: { type: 'boolean', default: false },
     },
@@ -59,7 +66,7 @@ async function create() {
   checkTemplate(template)
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new Error(`${folder} is not empty. Fix: give another folder, or empty this one.`)
-  write(folder, template, values.tickwire)
+  write(folder, template, values)
   console.log(`made ${folder} from the template ${template}`)
   if (!values['no-install']) install(folder)
   const place = relative('', folder)
@@ -83,10 +90,10 @@ function checkTemplate(template) {
 }
 
 /** Writes the files of a template, and its package.json. */
-function write(folder, template, tickwire) {
+function write(folder, template, { tickwire, services }) {
   const templates = join(PACKAGE, 'templates')
   cpSync(join(templates, '_shared'), folder, { recursive: true })
-  cpSync(join(templates, template), folder, { recursive: true })
+  cpSync(join(templates, template), folder, { recursive: true, filter: (path) => basename(path) !== 'packages.json' })
   // npm leaves files of this name out of packages.
   renameSync(join(folder, '_gitignore'), join(folder, '.gitignore'))
   const path = join(folder, 'package.json')
@@ -94,13 +101,18 @@ function write(folder, template, tickwire) {
   const own = join(templates, template, 'packages.json')
   const { dependencies = {}, devDependencies = {} } = existsSync(own) ? JSON.parse(readFileSync(own, 'utf8')) : {}
   const name = basename(folder).toLowerCase().replace(/[^a-z0-9._~-]+/g, '-').replace(/^[._-]+/, '') || FOLDER
-  const spec = tickwire.startsWith('file:') ? `file:${resolve(tickwire.slice('file:'.length))}` : tickwire
+  if ('@tickwire/services' in dependencies) dependencies['@tickwire/services'] = absolute(services)
   writeFileSync(path, `${JSON.stringify({
     name,
     ...manifest,
-    dependencies: { tickwire: spec, ...dependencies },
+    dependencies: { tickwire: absolute(tickwire), ...dependencies },
     devDependencies: { ...manifest.devDependencies, ...devDependencies },
   }, null, 2)}\n`)
+}
+
+/** A package in a file is found from the new folder too. */
+function absolute(spec) {
+  return spec.startsWith('file:') ? `file:${resolve(spec.slice('file:'.length))}` : spec
 }
 
 /** Runs npm install, with its own progress. */

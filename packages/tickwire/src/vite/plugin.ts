@@ -1,5 +1,5 @@
 /**
- * The plugin for Vite: it runs the game server as a process of its own, passes the requests under `/tickwire` on to it,
+ * The plugin for Vite: it runs the game server as a process of its own, passes the requests of matches on to it,
  * and starts it again when one of its files was saved. The match goes on: rooms and seats are kept over the restart, as
  * long as the definitions of the game are the same.
  *
@@ -13,15 +13,14 @@ import { resolve } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { GameProcess } from './game-process.ts'
 
-/** Where requests to the game server begin. */
-const PATH = '/tickwire'
-
 /** Options of the plugin. */
 export interface TickwirePluginOptions {
-  /** The program that calls `serve` or `serveRooms`, relative to the root of Vite. Default: `server.ts`. */
+  /** The program that calls `serve` or a function like it, relative to the root of Vite. Default: `server.ts`. */
   readonly server?: string
   /** The port of the game server, which the program gets as the environment variable PORT. Default: any free port. */
   readonly port?: number
+  /** The beginnings of the paths that are passed on to the server. Default: `['/tickwire']`, the paths of matches. */
+  readonly paths?: readonly string[]
 }
 
 /** The parts of Vite's plugin interface that the plugin uses. Vite 6 and newer accept it. */
@@ -30,7 +29,7 @@ export interface TickwirePlugin {
   readonly name: string
   /** Not used by `vite build`. */
   readonly apply: 'serve'
-  /** Passes requests under `/tickwire` on to the game server. */
+  /** Passes requests of matches on to the game server. */
   config(): Promise<{ server: { proxy: Record<string, { target: string }> } }>
   /** Starts the game server. */
   configureServer(vite: {
@@ -62,6 +61,7 @@ export interface ViteEnvironment {
 
 /** The plugin for `plugins` of vite.config.ts. */
 export function tickwire(options: TickwirePluginOptions = {}): TickwirePlugin {
+  const { paths = ['/tickwire'] } = options
   let port = 0
   let game: GameProcess | undefined
   return {
@@ -69,17 +69,20 @@ export function tickwire(options: TickwirePluginOptions = {}): TickwirePlugin {
     apply: 'serve',
     async config() {
       port = options.port ?? await freePort()
-      return { server: { proxy: { [PATH]: { target: `http://127.0.0.1:${port}` } } } }
+      const target = `http://127.0.0.1:${port}`
+      return { server: { proxy: Object.fromEntries(paths.map((path) => [path, { target }])) } }
     },
     configureServer({ config: { root }, httpServer, middlewares }) {
       const started = new GameProcess(root, resolve(root, options.server ?? 'server.ts'), port)
       game = started
       started.restart()
       // Runs before the proxy.
-      middlewares.use(PATH, (_request, _response, next) => void started.isSettled.then(next))
+      for (const path of paths)
+        middlewares.use(path, (_request, _response, next) => void started.isSettled.then(next))
       // Not by the proxy: it cannot wait for a server that restarts, and prints an error for each page that tries.
       httpServer?.on('upgrade', (request, socket, head) => {
-        if (request.url?.startsWith(PATH) === true) void started.isSettled.then(() => pass(request, socket, head, port))
+        if (paths.some((path) => request.url?.startsWith(path)))
+          void started.isSettled.then(() => pass(request, socket, head, port))
       })
       httpServer?.once('close', () => void started.stop())
     },
