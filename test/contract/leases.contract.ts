@@ -48,17 +48,17 @@ export function describeLeases(lab: () => Promise<LeasesLab>): void {
 
     test('[STORE2] a lease that is not renewed expires; a renewed one lives on', async () => {
       const [short, long] = [newLeaseId(), newLeaseId()]
-      await leases.put('house', short, 'ada', '', 200)
-      await leases.put('house', long, 'ada', '', 200)
-      await leases.touch('house', long, 'ada', 10_000)
+      await leases.put('server', short, 'ada', '', 200)
+      await leases.put('server', long, 'ada', '', 200)
+      await leases.touch('server', long, 'ada', 10_000)
       await wait(260)
-      expect(await leases.get('house', short)).toBeUndefined()
-      expect(await leases.touch('house', short, 'ada', 200)).toBe('gone')
-      expect(await leases.take('house', short)).toBeUndefined()
-      expect((await leases.get('house', long))).toMatchObject({ id: long })
-      const page = await leases.page('house', '', 500)
+      expect(await leases.get('server', short)).toBeUndefined()
+      expect(await leases.touch('server', short, 'ada', 200)).toBe('gone')
+      expect(await leases.take('server', short)).toBeUndefined()
+      expect((await leases.get('server', long))).toMatchObject({ id: long })
+      const page = await leases.page('server', '', 500)
       expect(page === 'unavailable' ? page : page.leases.map(({ id }) => id)).toEqual([long])
-      expect(await other.put('house', short, 'bob', '', 200)).toBeGreaterThan(0)
+      expect(await other.put('server', short, 'bob', '', 200)).toBeGreaterThan(0)
     })
 
     test('[STORE3] every new owner gets a higher number, also after the store was emptied', async () => {

@@ -97,6 +97,7 @@ const CODES = [
   'ticket',
   'password',
   'host-left',
+  'moved',
 ]
 const NO_CONNECTION = '0000000000000000'
 

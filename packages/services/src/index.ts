@@ -9,3 +9,5 @@ export {
 export type { KnownRelay } from './rendezvous/relay-issuer.ts'
 export type { RendezvousCounts } from './rendezvous/routes.ts'
 export { serveAll, type ServeAllOptions, type ServingAll } from './all/serve-all.ts'
+export { skillWindow, type Group, type Propose, type SkillWindowOptions, type Ticket } from './fleet/propose.ts'
+export { FLEET_PORT_DEFAULT, serveFleet, type FleetServiceOptions, type ServingFleet } from './fleet/serve-fleet.ts'

@@ -4,6 +4,7 @@
 
 import { ConfigError } from 'tickwire'
 import { all } from '../all/all.ts'
+import { fleet } from '../fleet/fleet.ts'
 import { lockstep } from '../lockstep/lockstep.ts'
 import { relay } from '../relay/relay.ts'
 import { stun } from '../relay/stun.ts'
@@ -18,6 +19,7 @@ export const SERVICES: ReadonlyMap<string, Service> = new Map([
   ['stun', stun],
   ['lockstep', lockstep],
   ['rendezvous', rendezvous],
+  ['fleet', fleet],
   ['all', all],
 ])
 

@@ -28,8 +28,8 @@ export const LEASE_KINDS = {
   /** Games in the public list. */
   listing: 20_000,
   /** Processes that have rooms. */
-  house: 2000,
-  /** Rooms of those processes. */
+  server: 2000,
+  /** Rooms on their way between those processes. */
   room: 50_000,
   /** Tickets of matchmaking. */
   ticket: 50_000,

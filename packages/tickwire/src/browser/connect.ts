@@ -9,6 +9,7 @@
 
 import { ConfigError } from '../core/base/assert.ts'
 import type { PortSource } from '../core/client/hosted-relay.ts'
+import type { FleetPlace } from '../core/client/fleet-place.ts'
 import { codeIn, type CodePlace } from '../core/client/join-code.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
@@ -27,7 +28,7 @@ import type { Shape } from '../core/schema/field.ts'
 import { pageParts } from './client-parts.ts'
 import { pageProvider } from './crypto.ts'
 import { Ladder } from './ladder.ts'
-import { hostRelay, openCodeRungs, sourceLine } from './later.ts'
+import { hostRelay, openCodeRungs, openFleetRoute, sourceLine } from './later.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
 import { pageChecks, pageTraps } from './page-checks.ts'
 import { pagePlatform } from './page-platform.ts'
@@ -63,13 +64,13 @@ export interface ConnectOptions<J extends Shape = Shape, O extends Shape = Shape
 }
 
 /**
- * Joins the match that is served at `url`, or that a player hosts under a code (`IRON-7K3M`, or a link with one), or in
- * this page. It takes the seat of the previous page, if this one is a reload and the seat is kept, otherwise the one
- * that is asked for. Rejects with a ConnectError that says why.
+ * Joins the match that is served at `url` or by one server of a `fleet(url)`, or that a player hosts under a code
+ * (`IRON-7K3M`, or a link with one), or in this page. It takes the seat of the previous page, if this one is a reload
+ * and the seat is kept, otherwise the one that is asked for. Rejects with a ConnectError that says why.
  */
 export async function connect<I extends Shape, J extends Shape, O extends Shape>(
   game: Game<I, J, O>,
-  url: string | URL | PortSource,
+  url: string | URL | PortSource | FleetPlace,
   options?: ConnectOptions<J, O>,
 ): Promise<Room<I>>
 /**
@@ -82,10 +83,10 @@ export async function connect<O extends readonly AnyOrder[]>(
 ): Promise<LockstepRoom<O>>
 export async function connect(
   game: Game | LockstepGame,
-  where: string | URL | PortSource | LockstepPlace,
+  where: string | URL | PortSource | FleetPlace | LockstepPlace,
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
-  const site = (place: string | URL | PortSource): ServerSite => siteOf(place, options, game.fingerprint)
+  const site = (place: string | URL | PortSource | FleetPlace): ServerSite => siteOf(place, options, game.fingerprint)
   if (typeof where === 'object' && 'enter' in where) {
     const { provider = pageProvider } = options
     const engine = navigator.userAgent
@@ -103,10 +104,13 @@ async function openPeerPort(): Promise<never> {
   throw new ConfigError('mesh', 'a page has no address that others reach', 'use hosting() or relay(url) in pages.')
 }
 
-function siteOf(where: string | URL | PortSource, options: ConnectOptions, fingerprint: Uint8Array): ServerSite {
+function siteOf(
+  where: string | URL | PortSource | FleetPlace, options: ConnectOptions, fingerprint: Uint8Array,
+): ServerSite {
   const { provider = pageProvider, authority, transports = RUNGS } = options
   const parts = pageParts(provider, authority)
   if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
+  if (typeof where === 'object' && 'fleet' in where) return { ...fleetSite(where, transports, fingerprint), parts }
   const found = codeIn(String(where))
   if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint), parts }
   const given = parseServerUrl(String(where), (text) => new URL(text), ['http', 'https', 'ws', 'wss'])
@@ -122,6 +126,23 @@ function siteOf(where: string | URL | PortSource, options: ConnectOptions, finge
       return ladder
     },
     diagnose: () => diagnose(base),
+  }
+}
+
+/** One of many servers. The route is kept for the way back, which may lead to another server. */
+function fleetSite(
+  { fleet: url, seat }: FleetPlace, transports: readonly Rung[], fingerprint: Uint8Array,
+): Omit<ServerSite, 'parts'> {
+  const base = parseServerUrl(url, (text) => new URL(text, location.href), ['https', 'http'])
+  const route = openFleetRoute(new URL('.', base).href, fingerprint, seat)
+  return {
+    place: base.href, isLocal: isLocalHost(base.hostname), isSecure: base.protocol === 'https:', isFleet: true,
+    open: async (query, asked) => await (await route).open(asked, async (at) => {
+      const ladder = new Ladder(serverRungs(new URL(at)), transports, query)
+      await ladder.open()
+      return ladder
+    }),
+    diagnose: () => Promise.resolve({ kind: 'down' }),
   }
 }
 

@@ -10,7 +10,10 @@ export { ConnectError, type CodeProblem, type ConnectCode } from '../core/client
 export { Room, type Play, type RoomTools } from '../core/client/room.ts'
 export type { PathName, TransportName } from '../core/client/client-link.ts'
 export type { Rung } from './offers.ts'
-export { openWebRtc, openWebTransport } from './later.ts'
+export { findMatch, findSeats, openWebRtc, openWebTransport } from './later.ts'
+export { fleet, type FleetPlace, type FleetSeat } from '../core/client/fleet-place.ts'
+export type { SeatRequest } from '../core/client/fleet.ts'
+export type { MatchRequest } from '../core/client/find-match.ts'
 export { openWebSocket } from './websocket.ts'
 
 // For cosmetic effects only: simulation code cannot reach it, so it cannot cause a desync.

@@ -6,8 +6,12 @@
  * file, which the first load would fetch too.
  */
 
+import type { MatchRequest } from '../core/client/find-match.ts'
+import type { FleetSeat } from '../core/client/fleet-place.ts'
+import type { FleetRoute, SeatRequest } from '../core/client/fleet.ts'
 import type { HostedRelay, HostingOptions } from '../core/client/hosted-relay.ts'
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
+import type { Game } from '../core/game/define-game.ts'
 import type { CodeSite } from '../core/lockstep/desync/code-site.ts'
 import type { LockstepCard } from '../core/order/lockstep-card.ts'
 import type { CodePlan } from './code-rungs.ts'
@@ -37,6 +41,36 @@ export async function openWebTransport(
 export async function openCodeRungs(plan: CodePlan): Promise<RungSource> {
   const { meetByCode } = await import('./code-rungs.ts')
   return await meetByCode(plan, portMaker)
+}
+
+/** The way to a server of a fleet. */
+export async function openFleetRoute(
+  base: string, fingerprint: Uint8Array, seat: FleetSeat | undefined,
+): Promise<FleetRoute> {
+  const { fleetRoute } = await import('./fleet-machine.ts')
+  return fleetRoute(base, fingerprint, seat)
+}
+
+/**
+ * Reserves seats in one room of a fleet, one for each of a party. Give each player one of them: `connect(game,
+ * fleet(url, seat))`. Rejects with a ConnectError that says why.
+ */
+export async function findSeats(
+  game: Game, url: string | URL, request: SeatRequest = {},
+): Promise<readonly FleetSeat[]> {
+  const { findSeatsHere } = await import('./fleet-machine.ts')
+  return await findSeatsHere(game, String(url), request)
+}
+
+/**
+ * Waits until the matchmaker of a fleet has found other players, and returns the seats of this party. Rejects with a
+ * ConnectError when that takes too long.
+ */
+export async function findMatch(
+  game: Game, url: string | URL, request: MatchRequest = {},
+): Promise<readonly FleetSeat[]> {
+  const { findMatchHere } = await import('./fleet-machine.ts')
+  return await findMatchHere(game, String(url), request)
 }
 
 /** Starts the Worker of a hosted match, and opens its relay. */

@@ -10,6 +10,8 @@
 
 import { ConfigError } from '../core/base/assert.ts'
 import type { HostedRelay, HostingOptions, PortSource } from '../core/client/hosted-relay.ts'
+import type { FleetPlace } from '../core/client/fleet-place.ts'
+import { FleetClient, FleetRoute } from '../core/client/fleet.ts'
 import { codeIn, type CodePlace } from '../core/client/join-code.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom, PeerPort } from '../core/client/lockstep-room.ts'
@@ -29,6 +31,7 @@ import type { Shape } from '../core/schema/field.ts'
 import { openCodeLink } from './code-link.ts'
 import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
+import { nodeFleet } from './fleet-machine.ts'
 import { clientChecks, lockstepTraps } from './development.ts'
 import { nodeParts, nodePlatform } from './node-platform.ts'
 import { nodeRendezvous } from './rendezvous-machine.ts'
@@ -62,13 +65,12 @@ const ASK_MS = 2000
 
 /**
  * Joins the match at `url`: `udp://host:port` by native UDP, `ws://`, `wss://`, `http://` or `https://` by WebSocket,
- * or by the `transport` of the options; a code such as `IRON-7K3M` or a link, through a rendezvous, directly
- * or by relay.
- * Rejects with a ConnectError that says why.
+ * or by the `transport` of the options; `fleet(url)` for one of many servers; a code such as `IRON-7K3M` or a link,
+ * through a rendezvous, directly or by relay. Rejects with a ConnectError that says why.
  */
 export async function connect<I extends Shape, J extends Shape, O extends Shape>(
   game: Game<I, J, O>,
-  url: string | URL,
+  url: string | URL | FleetPlace,
   options?: ConnectOptions<J, O>,
 ): Promise<Room<I>>
 /**
@@ -82,10 +84,10 @@ export async function connect<O extends readonly AnyOrder[]>(
 ): Promise<LockstepRoom<O>>
 export async function connect(
   game: Game | LockstepGame,
-  where: string | URL | LockstepPlace,
+  where: string | URL | FleetPlace | LockstepPlace,
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
-  const site = (place: string | URL | PortSource): ServerSite => siteOf(place, options, game.fingerprint)
+  const site = (place: string | URL | PortSource | FleetPlace): ServerSite => siteOf(place, options, game.fingerprint)
   if (typeof where === 'object' && 'enter' in where) {
     const { provider = bestProvider() } = options
     const engine = `Node ${process.version}`
@@ -98,12 +100,15 @@ export async function connect(
   return room
 }
 
-function siteOf(where: string | URL | PortSource, options: ConnectOptions, fingerprint: Uint8Array): ServerSite {
+function siteOf(
+  where: string | URL | PortSource | FleetPlace, options: ConnectOptions, fingerprint: Uint8Array,
+): ServerSite {
   const { provider = bestProvider(), transport } = options
   const parts = nodeParts(provider)
   if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
-  const found = codeIn(String(where))
+  const found = typeof where === 'object' && 'fleet' in where ? undefined : codeIn(String(where))
   if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint), parts }
+  if (typeof where === 'object' && 'fleet' in where) return { ...fleetSite(where, transport, fingerprint), parts }
   const base = parseServerUrl(String(where), (text) => new URL(text), SCHEMES)
   const web = new URL(base.href.replace(/^ws/, 'http'))
   const site = base.protocol === 'udp:' ? udpSite(base) : webSite(web, transport)
@@ -114,6 +119,20 @@ function siteOf(where: string | URL | PortSource, options: ConnectOptions, finge
 async function hostRelay(card: LockstepCard, options: HostingOptions): Promise<HostedRelay> {
   const { openHostedRelay } = await import('./hosted-relay.ts')
   return await openHostedRelay(card, options)
+}
+
+/** One of many servers. */
+function fleetSite(
+  { fleet: url, seat }: FleetPlace, transport: ConnectOptions['transport'], fingerprint: Uint8Array,
+): Omit<ServerSite, 'parts'> {
+  const base = parseServerUrl(url, (text) => new URL(text), ['https', 'http'])
+  const route = new FleetRoute(new FleetClient(new URL('.', base).href, fingerprint, nodeFleet), seat)
+  const isSecure = base.protocol === 'https:'
+  return {
+    place: base.href, isLocal: isLocalHost(base.hostname), isSecure, isFleet: true,
+    open: (query, asked) => route.open(asked, (at) => webSite(new URL(at), transport).open(query)),
+    diagnose: () => Promise.resolve({ kind: 'down' }),
+  }
 }
 
 /** A host that is known by a code. */

@@ -25,8 +25,9 @@ export async function openRoomServer<S extends RoomServer>(
   checkPort(port)
   const { limits: { areLocalExempt = true } = {} } = options
   let routes: ServeRoutes | undefined
+  let served: S | undefined
   const site = await openHttpSite(options, port, log, (request, response) => {
-    if (routes !== undefined) return routes.handle(request, response)
+    if (routes !== undefined) return served?.handleOwn(request, response) === true || routes.handle(request, response)
     if (isOwnPath(request)) response.writeHead(503).end()
     return isOwnPath(request)
   })
@@ -37,18 +38,19 @@ export async function openRoomServer<S extends RoomServer>(
     transports = await openTransports(server, bound, options, (message) =>
       log({ level: 'warn', event: 'transport-missing', message }),
     )
-    const served = build({ site, transports, options, log })
+    const built = build({ site, transports, options, log })
+    served = built
     routes = new ServeRoutes({
       origins: options.origins ?? [],
       areLocalExempt,
-      info: () => served.info,
-      rooms: (filter) => served.rooms.list(filter),
-      game: (type) => served.gameOf(type),
-      onRefused: (why, from) => served.refusals.note(why, from),
+      info: () => built.info,
+      rooms: (filter) => built.rooms.list(filter),
+      game: (type) => built.gameOf(type),
+      onRefused: (why, from) => built.refusals.note(why, from),
       ...(transports.answer && { answer: transports.answer }),
     })
-    if (options.ops !== false) await served.openOps(options.ops ?? {}, port === 0 ? 0 : bound + 2)
-    return served
+    if (options.ops !== false) await built.openOps(options.ops ?? {}, port === 0 ? 0 : bound + 2)
+    return built
   } catch (error) {
     for (const { port: opened } of transports?.members ?? []) opened.close()
     await transports?.close()

@@ -63,7 +63,7 @@ export const HOST_NAMES: Names<HostOptions> = {
   strong: true,
   udpPort: true,
 }
-export const ROOMS_NAMES: Names<ServeRoomsOptions> = { ...ROOM_SERVER, maxRooms: true }
+export const ROOMS_NAMES: Names<ServeRoomsOptions> = { ...ROOM_SERVER, maxRooms: true, fleet: true }
 export const ROOM_TYPE_NAMES: Names<RoomType> = {
   game: true,
   capacity: true,

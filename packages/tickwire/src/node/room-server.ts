@@ -5,9 +5,11 @@
  * Tickwire.
  */
 
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Server as TlsServer } from 'node:https'
 import { ConfigError } from '../core/base/assert.ts'
 import type { Millis } from '../core/base/time.ts'
+import type { SigningKey } from '../core/crypto/provider.ts'
 import { keyToText } from '../core/crypto/token-text.ts'
 import type { HostRecordOptions } from '../core/game/host-watch.ts'
 import type { Match } from '../core/game/match.ts'
@@ -17,13 +19,14 @@ import type { RoomHost } from '../core/rooms/room-host.ts'
 import type { RoomImage } from '../core/rooms/room-image.ts'
 import { isPlacedHere, type RoomPlace } from '../core/rooms/room-place.ts'
 import type { Recorder } from '../core/replay/recorder.ts'
-import { PATH_SCAN_MS, PATH_UNUSED_MS, PATHS_MAX } from '../core/base/limits.ts'
+import { PATH_SCAN_MS, PATH_UNUSED_MS, PATHS_MAX, PLAYERS_DEFAULT } from '../core/base/limits.ts'
 import { isWorthLogging, type CodeFault } from '../core/base/user-code.ts'
 import { checkGame, type Game } from '../core/game/define-game.ts'
 import { type Certificate, checkCertificate } from './certificate.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { compileRows } from './compile-rows.ts'
+import type { FleetHome } from './fleet-member.ts'
 import type { HttpSite } from './http-site.ts'
 import { inDevelopment } from './development.ts'
 import { systemEntropy } from './entropy.ts'
@@ -83,9 +86,11 @@ export class RoomServer {
   readonly #transports: OpenTransports
   readonly #ports: PortBundle
   readonly #identity: string
+  readonly #signing: SigningKey
   readonly #startedAt = now()
   readonly #graces: Set<NodeJS.Timeout> = new Set()
   readonly #pathGraceMs: number
+  readonly #audience: string
   readonly #forgetSignals: () => void
   readonly #recordings: (() => void)[] = []
   readonly #keepPath: string | undefined
@@ -115,7 +120,9 @@ export class RoomServer {
     const identity = Uint8Array.from(known ?? new Uint8Array(32))
     if (known === undefined) systemEntropy.fill(identity)
     this.#secret = this.#keepPath === undefined ? undefined : identity.slice()
-    this.#identity = keyToText('server-public', provider.importSigning(identity).publicKey)
+    this.#signing = provider.importSigning(identity.slice())
+    this.#identity = keyToText('server-public', this.#signing.publicKey)
+    this.#audience = options.security?.tokens?.audience ?? ''
     this.log = log
     this.refusals = new RefusalLog(log)
     this.#site = site
@@ -141,6 +148,7 @@ export class RoomServer {
       ...(maxRooms !== undefined && { maxRooms }),
       ...(kept && { ticketKey: kept.ticketKey }),
       ...share,
+      ...('fleet' in options && options.fleet !== undefined && { isInFleet: true }),
       stopwatch: now,
       onError: (fault, room) => {
         this.#logFault(fault, room)
@@ -267,6 +275,24 @@ export class RoomServer {
     await this.#status?.close()
     await this.#site.close()
     this.onClosed()
+  }
+
+  /** Answers a request for a path of Tickwire's own. False: it does not know the path. */
+  handleOwn(_request: IncomingMessage, _response: ServerResponse): boolean {
+    return false
+  }
+
+  /** What a fleet needs to know of this server. */
+  protected get fleetHome(): Omit<FleetHome, 'maxRooms' | 'leave' | 'onIssuer'> {
+    const { publicKey } = this.#signing
+    return {
+      rooms: this.rooms, port: this.#site.port, isSecure: this.#site.server instanceof TlsServer, log: this.log,
+      types: Object.fromEntries(Object.entries(this.#types).map(([name, { game, capacity = PLAYERS_DEFAULT }]) => (
+        [name, { fingerprint: game.fingerprint, capacity }]
+      ))),
+      identity: publicKey, sign: (bytes) => this.#signing.sign(bytes), audience: this.#audience,
+      wake: () => this.#drainSoon(),
+    }
   }
 
   /** Opens the operator port. */

@@ -10,12 +10,19 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { RoomHost } from '../core/rooms/room-host.ts'
 import type { RoomImage } from '../core/rooms/room-image.ts'
+import type { FrozenRoom } from '../core/rooms/room-mover.ts'
 
 /** What the previous process left. */
 export interface KeptRooms {
   readonly identity: Uint8Array
   readonly ticketKey: Uint8Array
   readonly rooms: readonly RoomImage[]
+}
+
+/** A room on its way to another process. */
+export interface MovingRoom extends FrozenRoom {
+  /** The id of the move: one process claims it. */
+  readonly move: string
 }
 
 const AGE_MS_MAX = 60_000
@@ -39,6 +46,16 @@ export function roomImageToText(image: RoomImage): string {
 /** The image of a room from text. Throws SyntaxError when it is not JSON. */
 export function roomImageFromText(text: string): RoomImage {
   return JSON.parse(text, revive) as RoomImage
+}
+
+/** A room on its way to another process, as text. It contains the key of its tickets. */
+export function movingRoomToText(moving: MovingRoom): string {
+  return JSON.stringify(moving, replace)
+}
+
+/** The reverse of it. Throws SyntaxError when it is not JSON. */
+export function movingRoomFromText(text: string): MovingRoom {
+  return JSON.parse(text, revive) as MovingRoom
 }
 
 function replace(_key: string, value: unknown): unknown {

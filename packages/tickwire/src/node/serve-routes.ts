@@ -33,11 +33,14 @@ export const NAMES_HEADER = 'x-tickwire-entities'
 export const ROOMS_PATH = '/tickwire/rooms'
 export const SIGNALLING_PATH = '/tickwire/rtc'
 
+/** Where the requests of a fleet come to. */
+export const FLEET_PATH = '/tickwire/fleet/'
+
 const OWN_PATHS: readonly string[] = [INFO_PATH, ROOMS_PATH, GAME_PATH, SIGNALLING_PATH]
 
 /** Whether a request is for one of Tickwire's routes. */
 export function isOwnPath({ url = '/' }: IncomingMessage): boolean {
-  return OWN_PATHS.includes(url.split('?', 1)[0] ?? '')
+  return OWN_PATHS.includes(url.split('?', 1)[0] ?? '') || url.startsWith(FLEET_PATH)
 }
 
 /** The answer at /tickwire/info. `browser/offers.ts` reads it. */
@@ -108,7 +111,8 @@ export class ServeRoutes {
     if (path === INFO_PATH) this.#tell(request, response, () => this.#routes.info(queryOf(request.url)))
     else if (path === GAME_PATH) this.#tellGame(request, response)
     else if (path === ROOMS_PATH) this.#tellRooms(request, response)
-    else void this.#signal(request, response)
+    else if (path === SIGNALLING_PATH) void this.#signal(request, response)
+    else reply(response, 404, 'This server belongs to no fleet.')
     return true
   }
 

@@ -28,6 +28,8 @@ export const REASONS: readonly string[] = [
   'locked',
   'ticket',
   'password',
+  'host-left',
+  'moved',
 ]
 
 export const WIRE_VERSION = 3

@@ -33,6 +33,8 @@ export interface ClientLink extends DatagramPort {
   settle(query?: string): void
   /** Tries better transports again, now. */
   climb(): void
+  /** The token that came with the address of the server. Default: none came. */
+  readonly token?: Uint8Array
   /** The identity key that the server states, as text. Undefined when it states none. */
   identity(): Promise<string | undefined>
 }

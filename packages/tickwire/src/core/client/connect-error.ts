@@ -53,7 +53,7 @@ export class ConnectError extends Error {
   /** Whether another attempt may succeed without a change by people: the server starts, or is about to be restarted. */
   get isPassing(): boolean {
     if (this.code === 'origin' || this.code === 'other-service' || this.code === 'too-many-guesses') return false
-    return this.reason.by === 'network' || (this.code === 'schema' && this.older === 'server')
+    return this.reason.by === 'network' || this.code === 'moved' || (this.code === 'schema' && this.older === 'server')
   }
 }
 
@@ -110,6 +110,8 @@ function explain(code: ConnectCode, older: 'client' | 'server' | undefined, orig
     case 'password':
       return 'the room has a password, and this is not it. Fix: pass join: { room, password }. '
         + 'After ten tries, wait ten seconds for each.'
+    case 'moved':
+      return 'the room is in another process now. Fix: ask the fleet again.'
     case 'fault':
       return 'the room has ended because of an error in the game.'
     case 'replaced':

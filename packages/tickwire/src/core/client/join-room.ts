@@ -74,7 +74,7 @@ export async function joinRoom<I extends Shape, J extends Shape, O extends Shape
   platform: ClientPlatform,
 ): Promise<Room<I>> {
   checkGame(game)
-  const { join: asked, keepSeat = true, retryMs = site.isLocal ? RETRY_MS_LOCAL : 0 } = options
+  const { join: asked, keepSeat = true, retryMs = site.isLocal || site.isFleet ? RETRY_MS_LOCAL : 0 } = options
   const keeper = new SeatKeeper(seatName(site.place, asked), keepSeat ? platform.seats : undefined)
   const open = async (join: JoinRequest | undefined): Promise<Line<I>> =>
     keeper.keep(await openLine(game as unknown as Game<I>, site, options as JoinOptions, platform, join))
@@ -131,7 +131,7 @@ class SeatKeeper {
     const settle = this.#seats.keep(this.#place, line.host.seat.ticket)
     this.#settle = settle
     line.onLeave = () => this.#end(settle, false)
-    void line.closed.then(({ by }) => this.#end(settle, by === 'network'))
+    void line.closed.then(({ by, code }) => this.#end(settle, by === 'network' || code === 'moved'))
     return line
   }
 
@@ -150,7 +150,7 @@ async function openLine<I extends Shape>(
   platform: ClientPlatform,
   asked: JoinRequest | undefined,
 ): Promise<Line<I>> {
-  const link = await site.open(encodePlaceRequest(asked, drawVisit(platform))).catch(async (error: Error) => {
+  const link = await site.open(encodePlaceRequest(asked, drawVisit(platform)), asked).catch(async (error: Error) => {
     if (error instanceof ConnectError) throw error
     const found = await site.diagnose()
     throw new ConnectError(site.place, { by: 'network', code: 'unreachable' }, {
@@ -197,9 +197,10 @@ async function askToken(ask: () => Promise<Uint8Array | string>, place: string):
 export async function passOf(
   { token: given, server }: Pick<JoinOptions, 'token' | 'server'>, site: ServerSite, link: ClientLink,
 ): Promise<ConnectPass> {
-  const isAsked = given === undefined && server === undefined && site.isSecure
+  const isAsked = given === undefined && server === undefined && link.token === undefined && site.isSecure
   const key = isAsked ? await link.identity() : server
-  const token = typeof given === 'function' ? await askToken(given, site.place) : given
+  const own = typeof given === 'function' ? await askToken(given, site.place) : given
+  const token = own ?? link.token
   return {
     ...(token !== undefined && { token: typeof token === 'string' ? textToBytes(token) ?? NO_BYTES : token }),
     ...(key !== undefined && { server: typeof key === 'string' ? textToKey(key)?.key ?? NO_BYTES : key }),

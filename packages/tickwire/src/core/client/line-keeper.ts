@@ -109,7 +109,9 @@ export class LineKeeper<I extends Shape> {
     // The server gave the seat to the line that this room is opening.
     const isOurs = reason.code === 'replaced' && this.#seeking !== undefined
     const mayReturn = this.#return !== undefined && line.host.seat !== undefined
-    if (!mayReturn || (reason.by !== 'network' && !isOurs)) return this.#end(reason)
+    // The room goes on in another process, and the seat with it.
+    const isMoved = reason.code === 'moved'
+    if (!mayReturn || (reason.by !== 'network' && !isOurs && !isMoved)) return this.#end(reason)
     this.#goAway(reason)
     void this.#seek(reason)
   }

@@ -7,6 +7,7 @@ import type { Entropy } from '../base/entropy.ts'
 import type { Millis } from '../base/time.ts'
 import type { FaultListener } from '../base/user-code.ts'
 import type { ClientParts } from '../game/client-host-options.ts'
+import type { JoinRequest } from '../rooms/join-body.ts'
 import type { ClientLink } from './client-link.ts'
 import type { CodeProblem } from './connect-error.ts'
 import type { Room } from './room.ts'
@@ -66,9 +67,14 @@ export interface ServerSite {
   readonly isLocal: boolean
   /** Whether the identity that it states may be trusted, because the request for it was encrypted (https). */
   readonly isSecure: boolean
+  /** Whether it leads to one of several servers, so that another attempt may find another one. Default: no. */
+  readonly isFleet?: boolean
   readonly parts: ClientParts
-  /** Opens a transport. `query` says which seat will be asked for (`rooms/room-place.ts`). Rejects with the reason. */
-  open(query: string): Promise<ClientLink>
+  /**
+   * Opens a transport. `query` says which seat will be asked for (`rooms/room-place.ts`), `asked` is the request
+   * itself. Rejects with the reason.
+   */
+  open(query: string, asked?: JoinRequest): Promise<ClientLink>
   /** Asks what answers there, after a failure. Never rejects. */
   diagnose(): Promise<Diagnosis>
 }

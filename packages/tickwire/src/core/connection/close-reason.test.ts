@@ -19,6 +19,7 @@ test('[CONN6] a local close is a close by the peer on the other side, and a viol
     'locked',
     'ticket',
     'password',
+    'moved',
   ] as const) {
     expect(sentToPeer({ by: 'protocol', code })).toEqual({ by: 'protocol', code })
   }
@@ -27,5 +28,5 @@ test('[CONN6] a local close is a close by the peer on the other side, and a viol
 test('[CONN6] a timeout has no byte, and unknown bytes give no reason', () => {
   expect(closeReasonToByte({ by: 'network', code: 'timed-out' })).toBe(0)
   expect(closeReasonToByte({ by: 'network', code: 'reset' })).toBe(0)
-  for (const byte of [0, 20, 200, 255]) expect(closeReasonFromByte(byte)).toBeUndefined()
+  for (const byte of [0, 21, 200, 255]) expect(closeReasonFromByte(byte)).toBeUndefined()
 })

@@ -11,7 +11,7 @@
  */
 export type LeaveCode = 'left' | 'kicked' | 'shutdown' | 'ended' | 'fault' | 'replaced' | 'host-left'
 
-/** A refusal or a violation of the protocol. */
+/** A refusal or a violation of the protocol. `moved`: the room is in another process now, and its seats with it. */
 export type RuleCode =
   | 'version'
   | 'schema'
@@ -25,6 +25,7 @@ export type RuleCode =
   | 'locked'
   | 'ticket'
   | 'password'
+  | 'moved'
 
 /**
  * No message: the peer never answered, fell silent, its transport closed, or it no longer knows the connection.
@@ -42,7 +43,7 @@ export type CloseReason =
 const CODES: readonly (LeaveCode | RuleCode | undefined)[] = [
   undefined, 'left', 'kicked', 'shutdown', 'version', 'schema', 'full', 'refused', 'broken',
   'token', 'identity', 'flooding', 'ended', 'fault', 'replaced', 'no-room', 'locked', 'ticket',
-  'password', 'host-left',
+  'password', 'host-left', 'moved',
 ]
 
 /** The reason of a connection that the local side ends. */

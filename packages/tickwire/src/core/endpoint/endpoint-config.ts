@@ -33,12 +33,12 @@ export interface ConnectRequest {
   readonly user: Uint8Array
   /** The join data of the game. Not authenticated. */
   readonly data: Uint8Array
-  /** The client's token, signed by the issuer. Undefined when the endpoint has no token policy. */
+  /** The client's token, signed by the issuer. Undefined without a token policy, or when tokens are optional. */
   readonly token: ConnectToken | undefined
 }
 
 /** Why a client is not admitted. */
-export type Refusal = Extract<RuleCode, 'full' | 'refused' | 'no-room' | 'locked' | 'ticket' | 'password'>
+export type Refusal = Extract<RuleCode, 'full' | 'refused' | 'no-room' | 'locked' | 'ticket' | 'password' | 'moved'>
 
 /** The decision about a client: the welcome bytes if it is admitted, else the reason. `undefined` means 'refused'. */
 export type Verdict = Uint8Array | Refusal | undefined

@@ -19,7 +19,10 @@ import { type CryptoSuite, createSuite } from '../crypto/suite.ts'
 
 /** Which clients are admitted. */
 export interface TokenPolicy {
-  /** Public keys of the token issuers: one, or two while one key replaces the other. */
+  /**
+   * Public keys of the token issuers: one, or two while one key replaces the other. The array may be replaced by
+   * another one at any time.
+   */
   readonly issuers: readonly Uint8Array[]
   /** The game's name, as in the tokens. */
   readonly audience: string
@@ -27,6 +30,8 @@ export interface TokenPolicy {
   readonly spent: Pick<SpentTokens, 'isSpent' | 'spend' | 'finish'>
   /** Seconds since 1970. Only token expiry uses wall clock time. */
   readonly wallSeconds: () => number
+  /** Whether a client without a token is asked for nothing more here: the host decides. Default: it is refused. */
+  readonly isOptional?: boolean
 }
 
 /** Security settings of an endpoint. */
@@ -44,7 +49,7 @@ export interface EndpointSecurity {
    * construction; clients of a restarted process then notice the restart only by timeout.
    */
   readonly resetSecret?: Uint8Array
-  /** Every client must present a token. Default: no client needs a token. */
+  /** Every client must present a token, unless tokens are optional. Default: no client needs a token. */
   readonly tokens?: TokenPolicy
   /** When keys are replaced. Default: every 15 minutes or 1 GiB. */
   readonly rekey?: Partial<RekeyPolicy>
@@ -120,11 +125,28 @@ export function completeSecurity(security: EndpointSecurity, entropy: Entropy, i
   const identity = isServer ? provider.importSigning(seed) : undefined
   const complete: CompleteSecurity = {
     ...client, identity,
-    tokens: tokens === undefined || identity === undefined ? undefined
-      : { ...tokens, check: createTokenCheck(provider, tokens.issuers, tokens.audience, identity.publicKey) },
+    tokens: tokens === undefined || identity === undefined ? undefined : checkedPolicy(provider, tokens, identity),
     resetKey: provider.hmacSha256(resetSecret, RESET),
   }
   wipe(seed)
   wipe(resetSecret)
   return complete
+}
+
+/** The policy with its check, which follows the keys of the policy. */
+function checkedPolicy(
+  provider: CryptoProvider, tokens: TokenPolicy, { publicKey }: SigningKey,
+): TokenPolicy & { readonly check: TokenCheck } {
+  let { issuers } = tokens
+  let check = createTokenCheck(provider, issuers, tokens.audience, publicKey)
+  return {
+    ...tokens,
+    get check() {
+      if (tokens.issuers !== issuers) {
+        issuers = tokens.issuers
+        check = createTokenCheck(provider, issuers, tokens.audience, publicKey)
+      }
+      return check
+    },
+  }
 }

@@ -28,7 +28,7 @@ export class TokenGate {
    * Otherwise such a client could keep seats for ever.
    */
   check(bytes: Uint8Array, clientKey: Uint8Array): ConnectToken | undefined | 'bad' {
-    if (this.#policy === undefined) return undefined
+    if (this.#policy === undefined || (bytes.length === 0 && this.#policy.isOptional === true)) return undefined
     const token = verifyToken(this.#policy.check, bytes, this.#policy.wallSeconds())
     if (typeof token === 'object' && !this.#policy.spent.isSpent(token.id, clientKey)) return token
     this.#drops.tokens++

@@ -129,11 +129,13 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
   /** While locked, new clients are refused. Clients that resume are still admitted. */
   isLocked = false
   /** Why the room is about to end. Undefined while it is not. */
-  ending: LeaveCode | undefined = undefined
+  ending: LeaveCode | 'moved' | undefined = undefined
   /** Since when no seat is taken or held. Infinity while one is. */
   emptySince: Millis = Infinity
   /** The room was restored from another process (`keepRooms`): its world already has all objects. */
   isRestored = false
+  /** The room is moving to another process: it has no ticks, and no client is seated. */
+  isFrozen = false
   /** Recorders of datagrams. */
   abstract readonly watch: PacketTap
   readonly #members = new Map<PeerId, Occupant>()
@@ -222,8 +224,8 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
     const match = this.saveMatch()
     if (match === undefined) return undefined
     const members = [...this.#members.values()].map(
-      ({ seat: { peer, serial, isSpectator }, member: { user, data }, tokenUser }) => (
-        { peer, serial, isSpectator, user, data, tokenUser }
+      ({ seat: { peer, serial, promised, isSpectator }, member: { user, data }, tokenUser }) => (
+        { peer, serial, promised: [...promised], isSpectator, user, data, tokenUser }
       ),
     )
     return {
@@ -231,17 +233,20 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
     }
   }
 
-  /** Takes over the state of an image and holds its members' seats. The room is usable only after 'restored'. */
-  restore(image: RoomImage): string {
+  /**
+   * Takes over the state of an image and holds its members' seats, for `resumeMs` and at least `holdMs`. The room is
+   * usable only after 'restored'.
+   */
+  restore(image: RoomImage, holdMs: Millis = 0): string {
     const verdict = this.restoreMatch(image)
     if (verdict !== 'restored') return verdict
-    const until = this.now() + this.type.resumeMs
+    const until = this.now() + Math.max(this.type.resumeMs, holdMs)
     this.isRestored = true
     this.metadata = image.metadata
     this.isLocked = image.isLocked
     this.#unclaimedUntil = until
-    for (const { peer, serial, isSpectator, user, data, tokenUser } of image.members) {
-      const seat = this.seats.restore(peer, serial, isSpectator, until)
+    for (const { peer, serial, promised = [], isSpectator, user, data, tokenUser } of image.members) {
+      const seat = this.seats.restore({ peer, serial, promised, isSpectator }, until)
       this.restorePlayer(this.#addMember(seat, undefined, { user, data, tokenUser }))
     }
     return verdict
@@ -306,7 +311,7 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
   }
 
   /** Closes all connections with the given code. */
-  closeAll(code: LeaveCode): void {
+  closeAll(code: LeaveCode | 'moved'): void {
     const now = this.now()
     for (const { connection } of this.#members.values()) connection?.close(now, code)
     for (const peer of this.#members.keys()) this.detach(peer)

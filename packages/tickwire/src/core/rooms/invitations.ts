@@ -36,6 +36,8 @@ export interface Invitation<R extends HostedRoom = HostedRoom> {
   /** The serial of the ticket that is sent to the client. */
   readonly serial: number
   readonly tokenUser: Uint8Array | undefined
+  /** The id of the token that a seat was reserved for. Undefined: none was. */
+  readonly reservation: Uint8Array | undefined
   readonly welcome: Uint8Array
   until: Millis
   /** The join data of the client. Empty for a client that resumes. */

@@ -39,6 +39,8 @@ export class TicketMint {
   readonly #provider: CryptoProvider
   readonly #entropy: Entropy
   readonly #key: Uint8Array
+  /** Keys of rooms that came from other processes. Keyed by room number. */
+  readonly #adopted = new Map<number, Uint8Array>()
   readonly #draw = new Uint8Array(4)
 
   /** Without a key, a random one is drawn, and tickets of another process are invalid here. */
@@ -54,6 +56,21 @@ export class TicketMint {
     return this.#key.slice()
   }
 
+  /** The key of the tickets of a room: that of this process, or of the process that the room came from. */
+  keyOf(room: number): Uint8Array {
+    return (this.#adopted.get(room) ?? this.#key).slice()
+  }
+
+  /** Tickets of this room have the key of the process that the room came from. */
+  adopt(room: number, key: Uint8Array): void {
+    this.#adopted.set(room, key.slice())
+  }
+
+  /** The room has ended. */
+  forget(room: number): void {
+    this.#adopted.delete(room)
+  }
+
   /** A random serial that cannot be guessed. */
   drawSerial(): number {
     this.#entropy.fill(this.#draw)
@@ -65,18 +82,19 @@ export class TicketMint {
     writeUint32(numbers, 0, room)
     writeUint32(numbers, 4, peer)
     writeUint32(numbers, 8, serial)
-    return concat(numbers, this.#mac(numbers))
+    return concat(numbers, this.#mac(room, numbers))
   }
 
   /** Verifies and decodes a ticket. Undefined when the MAC does not match. */
   read(bytes: Uint8Array): Ticket | undefined {
     if (bytes.length !== TICKET_BYTES) return undefined
     const numbers = bytes.subarray(0, NUMBERS_BYTES)
-    if (!isEqualConstantTime(this.#mac(numbers), bytes.subarray(NUMBERS_BYTES))) return undefined
-    return { room: readUint32(numbers, 0), peer: readUint32(numbers, 4), serial: readUint32(numbers, 8) }
+    const room = readUint32(numbers, 0)
+    if (!isEqualConstantTime(this.#mac(room, numbers), bytes.subarray(NUMBERS_BYTES))) return undefined
+    return { room, peer: readUint32(numbers, 4), serial: readUint32(numbers, 8) }
   }
 
-  #mac(numbers: Uint8Array): Uint8Array {
-    return this.#provider.hmacSha256(this.#key, concat(LABEL, numbers)).slice(0, MAC_BYTES)
+  #mac(room: number, numbers: Uint8Array): Uint8Array {
+    return this.#provider.hmacSha256(this.#adopted.get(room) ?? this.#key, concat(LABEL, numbers)).slice(0, MAC_BYTES)
   }
 }

@@ -7,6 +7,7 @@
 import type { Entropy } from '../base/entropy.ts'
 import type { HostedRoom, RoomListing } from './hosted-room.ts'
 import type { Metadata } from './join-body.ts'
+import { readUint32 } from '../packet/header.ts'
 import { isPlacedHere, nextNumber, PLACE_LETTERS as LETTERS, type RoomPlace } from './room-place.ts'
 
 /** Criteria for listing rooms. */
@@ -27,15 +28,20 @@ const CODE_LETTERS = 8
 export class RoomDirectory<R extends HostedRoom = HostedRoom> {
   readonly #entropy: Entropy
   readonly #place: RoomPlace | undefined
+  readonly #areNumbersRandom: boolean
   readonly #byNumber = new Map<number, R>()
   readonly #byId = new Map<string, R>()
   readonly #byCode = new Map<string, R>()
   #lastNumber = 0
 
-  /** With a place, the names of its rooms lead to that process. */
-  constructor(entropy: Entropy, place?: RoomPlace) {
+  /**
+   * With a place, the names of its rooms lead to that process. Numbers are random where rooms move between hosts: a
+   * room that arrives must find its number unused.
+   */
+  constructor(entropy: Entropy, place?: RoomPlace, areNumbersRandom = false) {
     this.#entropy = entropy
     this.#place = place
+    this.#areNumbersRandom = areNumbersRandom
   }
 
   get count(): number {
@@ -49,7 +55,7 @@ export class RoomDirectory<R extends HostedRoom = HostedRoom> {
 
   /** Draws the number, id and code of a new room. */
   drawIdentity(isPrivate: boolean): { readonly number: number; readonly id: string; readonly code: string } {
-    this.#lastNumber = nextNumber(this.#lastNumber, this.#place)
+    this.#lastNumber = this.#areNumbersRandom ? this.#drawNumber() : nextNumber(this.#lastNumber, this.#place)
     return {
       number: this.#lastNumber,
       id: this.#draw(ID_LETTERS, this.#byId),
@@ -92,9 +98,9 @@ export class RoomDirectory<R extends HostedRoom = HostedRoom> {
     let best: R | undefined
     for (const room of this.#byNumber.values()) {
       if (room.typeName !== type || room.isPrivate || room.isLocked || room.hasPassword) continue
-      if (room.ending !== undefined || !room.seats.hasRoom(isSpectator)) continue
+      if (room.ending !== undefined || room.isFrozen || !room.seats.hasRoom(isSpectator)) continue
       if (!isMatch(room.metadata, filter) || !isFit(room)) continue
-      if (best === undefined || room.seats.players > best.seats.players) best = room
+      if (best === undefined || room.seats.free < best.seats.free) best = room
     }
     return best
   }
@@ -110,6 +116,15 @@ export class RoomDirectory<R extends HostedRoom = HostedRoom> {
           && isMatch(room.metadata, metadata),
       )
       .map((room) => room.listing)
+  }
+
+  #drawNumber(): number {
+    const bytes = new Uint8Array(4)
+    for (;;) {
+      this.#entropy.fill(bytes)
+      const number = readUint32(bytes, 0)
+      if (number !== 0 && !this.#byNumber.has(number)) return number
+    }
   }
 
   #draw(letters: number, taken: ReadonlyMap<string, R>): string {

@@ -21,6 +21,7 @@ import type { ConnectRequest, Refusal, Verdict } from '../endpoint/endpoint-conf
 import { initialOptions, type HostedRoom, type RoomListing } from './hosted-room.ts'
 import { Invitations, type Invitation, type RoomPlan } from './invitations.ts'
 import { decodeJoin, type JoinRequest, type SentRequest } from './join-body.ts'
+import type { Reservations, SeatOrder } from './reservations.ts'
 import type { TicketMint } from './resume-ticket.ts'
 import { isMatch, type RoomDirectory } from './room-directory.ts'
 import type { RoomOrder } from './room-lifecycle.ts'
@@ -53,6 +54,8 @@ export interface DoorCounts {
   password: number
   /** Join data or room options that are invalid. The client gets `refused`. */
   data: number
+  /** The room of the client is in another process now. */
+  moved: number
 }
 
 /** What the door needs from the room host. */
@@ -60,8 +63,16 @@ export interface RoomDoorOptions<R extends HostedRoom> {
   readonly types: ReadonlyMap<string, R['type']>
   readonly directory: RoomDirectory<R>
   readonly mint: TicketMint
+  /** Seats that are kept for clients with a token. */
+  readonly reservations: Reservations<R>
+  /** Whether new clients need a reserved seat. */
+  readonly needsReservation: boolean
+  /** Whether the room with this number has moved to another process. */
+  hasMoved(number: number): boolean
   /** Reserves the identity of a new room, or returns why there can be none. */
   planRoom(type: string, order: RoomOrder): RoomPlan<R> | Refusal
+  /** Opens a planned room. */
+  openPlan(plan: RoomPlan<R>): R | Refusal
   readonly passwords: PasswordHasher
   /** Counts a guess of a password from this address. False when there were too many. */
   mayGuess(from: string): boolean
@@ -85,6 +96,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
   readonly tickets: TicketRefusals = { forged: 0, spent: 0, expired: 0, stolen: 0 }
   readonly counts: DoorCounts = {
     seated: 0, resumed: 0, full: 0, refused: 0, 'no-room': 0, locked: 0, ticket: 0, password: 0, data: 0,
+    moved: 0,
   }
   readonly invitations: Invitations<R> = new Invitations()
   readonly #options: RoomDoorOptions<R>
@@ -122,16 +134,22 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
 
   #seat(request: ConnectRequest, sent: SentRequest): Verdict | 'later' | 'data' {
     const isSpectator = sent.role === 'spectator'
-    const site = this.#findRoom(sent, request, isSpectator)
+    const reserved = this.#options.reservations.of(request.token?.id)
+    if (this.#options.needsReservation && reserved === undefined) return 'refused'
+    const site = reserved?.room ?? this.#findRoom(sent, request, isSpectator)
     if (typeof site === 'string') return site
     const room = openRoom(site)
+    const hasSeat = reserved?.room !== undefined
+    if (room?.isFrozen === true || room?.ending === 'moved') return 'moved'
     const { password, join } = withoutPassword(sent)
     // The client that creates a room knows its password.
     if (room?.passwordHash !== undefined && !this.#isPassword(room.passwordHash, password, request.from))
       return 'password'
-    if (room?.isLocked === true) return 'locked'
+    if (!hasSeat && room?.isLocked === true) return 'locked'
     const { type } = room ?? site as RoomPlan<R>
-    if (room === undefined ? isSpectator && type.spectators === 0 : !room.seats.hasRoom(isSpectator)) return 'full'
+    const isKept = reserved?.isKept === true && !isSpectator
+    if (room === undefined ? isSpectator && type.spectators === 0 : !isKept && !room.seats.hasRoom(isSpectator))
+      return 'full'
     const data = dataOf(type.game, request.data.subarray(sent.optionsSize ?? 0))
     if (data === undefined) return 'data'
     const { from, token } = request
@@ -150,6 +168,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
       usedSerial: undefined,
       isAwaited: false,
       tokenUser: request.token?.user,
+      reservation: reserved && request.token?.id,
       user: request.token?.user,
       data,
       welcome: this.#welcome(site, peer, serial, false),
@@ -220,10 +239,11 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     const room = ticket === undefined ? undefined : directory.byNumber(ticket.room)
     const seat = ticket === undefined ? undefined : room?.seats.of(ticket.peer)
     if (ticket === undefined) this.tickets.forged++
+    else if (room?.isFrozen === true || (room === undefined && this.#options.hasMoved(ticket.room))) return 'moved'
     else if (room === undefined || seat === undefined || !isEqualConstantTime(room.type.game.fingerprint, fingerprint))
       this.tickets.expired++
     else if (!room.seats.accepts(seat, ticket.serial)) this.tickets.spent++
-    else if (!isSame(room.tokenUserOf(seat.peer), token?.user)) this.tickets.stolen++
+    else if (!this.#isOwner(room.tokenUserOf(seat.peer), token)) this.tickets.stolen++
     else {
       // Drawn per request: if two clients show the same ticket, only the client that takes the seat gets a valid next
       // ticket.
@@ -244,6 +264,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
         usedSerial: seat.serial,
         isAwaited: false,
         tokenUser: token?.user,
+        reservation: undefined,
         user: undefined,
         data: {},
         welcome,
@@ -251,6 +272,36 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
       return welcome
     }
     return 'ticket'
+  }
+
+  /** The room for reserved seats: the one that is asked for, the fullest that fits, or a new one. */
+  findReserved(order: SeatOrder): R | undefined | Refusal {
+    const { directory, types, planRoom, openPlan } = this.#options
+    const { fingerprint, filter = {}, isSpectator = false, tokens } = order
+    const isOurs = ({ game }: R['type']): boolean => isEqualConstantTime(game.fingerprint, fingerprint)
+    const isNamed = order.room !== undefined || order.code !== undefined
+    const named = order.room !== undefined ? directory.byId(order.room) : directory.byCode(order.code ?? '')
+    if (isNamed) {
+      if (named === undefined || named.ending !== undefined || !isOurs(named.type)) return 'no-room'
+      return named.isFrozen ? 'moved' : named.isLocked ? 'locked' : named
+    }
+    const name = order.type ?? [...types].find(([, type]) => isOurs(type))?.[0] ?? ''
+    const type = types.get(name)
+    if (type === undefined || !isOurs(type)) return 'no-room'
+    if (order.isNew === true) return type.mayCreate ? undefined : 'refused'
+    const isFit = ({ seats }: R): boolean => isSpectator || seats.free >= tokens.length
+    const found = order.isFresh === true ? undefined : directory.findSeat(name, filter, isSpectator, isFit)
+    if (found !== undefined || isSpectator || !type.mayCreate) return found ?? 'full'
+    const asked = { metadata: { ...type.metadata, ...filter }, isPrivate: false, options: initialOptions(type) }
+    const plan = planRoom(name, asked)
+    const room = typeof plan === 'string' ? plan : openPlan(plan)
+    if (order.isFresh === true && typeof room !== 'string') room.isLocked = true
+    return room
+  }
+
+  /** In a fleet a ticket is enough, because the token of before named another server, or its issuer is away. */
+  #isOwner(user: Uint8Array | undefined, token: ConnectRequest['token']): boolean {
+    return (this.#options.needsReservation && token === undefined) || isSame(user, token?.user)
   }
 
   #findRoom(

@@ -34,6 +34,11 @@ export interface RoomHostOptions<R extends HostedRoom = HostedRoom> {
   readonly ticketKey?: Uint8Array
   /** Which of several processes behind one address this is. Default: the only one. */
   readonly place?: RoomPlace
+  /**
+   * Whether rooms move between this host and others. Then a new client needs a reserved seat (`reserve`), and numbers
+   * of rooms are random. Default: false.
+   */
+  readonly isInFleet?: boolean
   /** Measures ticks, in milliseconds from any origin. Without it, ticks are not measured. */
   readonly stopwatch?: () => Millis
   /**

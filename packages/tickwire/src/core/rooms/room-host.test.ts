@@ -7,8 +7,12 @@ import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import { drain } from '../endpoint/drain.ts'
 import { createEndpoint, type Endpoint, type EndpointEvent } from '../endpoint/endpoint.ts'
+import { issueToken } from '../crypto/connect-token.ts'
+import { SpentTokens } from '../crypto/spent-tokens.ts'
+import { bytesToText } from '../crypto/token-text.ts'
 import { HostedRoom } from './hosted-room.ts'
 import { encodeJoin, type JoinRequest } from './join-body.ts'
+import type { SeatOrder } from './reservations.ts'
 import { RoomHost } from './room-host.ts'
 import type { MatchImage } from './room-image.ts'
 import type { PacketTap } from './room-match.ts'
@@ -67,6 +71,20 @@ class Relay extends HostedRoom {
   dropUnclaimed(): void {}
 }
 
+const identity = new Uint8Array(32).fill(3)
+const issuer = new StubCrypto().importSigning(new Uint8Array(32).fill(5))
+
+/** A host of a fleet, which admits clients with tokens of `issuer`. */
+function createFleetHost(seed = 1, rules: Partial<RoomRules> = {}): RoomHost<Relay> {
+  const provider = new StubCrypto()
+  const spent = new SpentTokens(0)
+  const tokens = { issuers: [issuer.publicKey], audience: 'game', spent, wallSeconds: () => 100, isOptional: true }
+  const types = { relay: { game: { fingerprint }, capacity: 2, ...rules } }
+  return new RoomHost<Relay>(types, {
+    entropy: new Dice(seed), security: { provider, identity: identity.slice(), tokens }, isInFleet: true,
+  }, { endpoint: { tickRate: 20 }, build: (names, type, wiring) => new Relay(names, type, wiring) })
+}
+
 function createRelayHost(rules: Partial<RoomRules> = {}, ticketKey?: Uint8Array): RoomHost<Relay> {
   const types = { relay: { game: { fingerprint }, ...rules } }
   const security = { provider: new StubCrypto() }
@@ -89,13 +107,17 @@ class Clients {
   }
 
   /** Connects a client and lets a second pass. Undefined when it was not admitted. */
-  join(join: JoinRequest): Welcome | undefined {
+  join(join: JoinRequest, tokenId?: Uint8Array): Welcome | undefined {
     const index = this.#endpoints.length
     const security = { provider: new StubCrypto() }
     const endpoint = createEndpoint({ fingerprint, entropy: new Dice(9 + index), security, assemble: () => {} })
     this.#endpoints.push(endpoint)
     this.#inboxes.push([])
-    endpoint.connect(this.#now, 'server', encodeJoin(join))
+    const token = tokenId && issueToken(new StubCrypto(), issuer, {
+      server: new StubCrypto().importSigning(identity.slice()).publicKey, id: tokenId, issuedAt: 90, expiresAt: 200,
+      audience: 'game', user: new Uint8Array(0),
+    })
+    endpoint.connect(this.#now, 'server', encodeJoin(join), token && { token })
     this.events.length = 0
     this.run(1000)
     const opened = this.events.find((event) => event.type === 'opened')
@@ -172,5 +194,85 @@ describe('a match without a world', () => {
     expect(clients.events).toMatchObject([{ type: 'closed', reason: { code: 'locked' } }])
     expect(clients.host.door.counts.locked).toBe(1)
     expect(clients.join({})).toBeDefined()
+  })
+})
+
+describe('a host of a fleet', () => {
+  const idOf = (number: number): Uint8Array => new Uint8Array(16).fill(number)
+  const order = (id: string, numbers: readonly number[], more: object = {}): SeatOrder => (
+    { id, tokens: numbers.map((number) => bytesToText(idOf(number))), fingerprint, holdMs: 5000, ...more }
+  )
+
+  test('[FLEET2] a new client needs a reserved seat, which no other client gets, for a while', () => {
+    const host = createFleetHost()
+    const clients = new Clients(host)
+    expect(clients.join({})).toBe(undefined)
+    expect(host.reserve(0, order('a', [1, 2]))).toEqual({ room: host.rooms[0]!.id })
+    expect(host.rooms[0]!.seats.free).toBe(0)
+    // The room has no third seat, so another one opens.
+    expect(host.reserve(0, order('b', [3]))).toEqual({ room: host.rooms[1]!.id })
+    expect(host.reserve(0, order('c', [4], { room: host.rooms[0]!.id }))).toBe('full')
+    expect(clients.join({}, idOf(1))?.seat?.room).toBe(host.rooms[0]!.id)
+    expect(clients.join({ create: 'relay' }, idOf(3))?.seat?.room).toBe(host.rooms[1]!.id)
+    expect(clients.join({}, idOf(9))).toBe(undefined)
+    clients.run(5000)
+    expect(host.rooms[0]!.seats.free).toBe(1)
+    expect(clients.join({}, idOf(2))).toBe(undefined)
+  })
+
+  test('[FLEET3] a request that is asked twice is answered alike, and reserves once', () => {
+    const host = createFleetHost()
+    const first = host.reserve(0, order('a', [1]))
+    for (let count = 0; count < 1000; count++) expect(host.reserve(0, order('a', [1]))).toEqual(first)
+    expect([host.rooms.length, host.rooms[0]!.seats.reserved, host.reservations.count]).toEqual([1, 1, 1])
+    expect(host.reserve(0, order('f', [2], { isFresh: true }))).toEqual({ room: host.rooms[1]!.id })
+    expect(host.rooms[1]!.isLocked).toBe(true)
+  })
+
+  test('[FLEET3] the limit of reservations holds, and a full host says so', () => {
+    const host = createFleetHost(1, { capacity: 255 })
+    let refused = 0
+    for (let count = 0; count < 5000; count++) {
+      const token = bytesToText(Uint8Array.from({ length: 16 }, (_, at) => at < 2 ? count >> (8 * at) & 255 : 0))
+      if (host.reserve(0, { ...order(`${count}`, []), tokens: [token] }) === 'full') refused++
+    }
+    expect([host.reservations.count, refused]).toEqual([4096, 904])
+  })
+
+  test('[FLEET5] a room moves: its tickets are valid on the other host, and its clients get `moved` here', () => {
+    const here = createFleetHost(1)
+    const there = createFleetHost(2)
+    here.reserve(0, order('a', [1]))
+    const clients = new Clients(here)
+    const { peer, seat } = clients.join({}, idOf(1))!
+    const [room] = here.rooms
+    const frozen = here.freeze(1000, room!)!
+    expect(here.freeze(1000, room!)).toBe(undefined)
+    const ticks = room!.calls.length
+    // A client that comes meanwhile is sent on, and the state stays as it was saved.
+    expect(clients.join({ resume: seat!.ticket })).toBe(undefined)
+    expect(clients.events).toMatchObject([{ reason: { code: 'moved' } }])
+    expect(room!.calls.length).toBe(ticks)
+    const moved = there.thaw(1000, frozen, 20_000)
+    expect(moved).toMatchObject({ id: room!.id, isRestored: true })
+    expect(there.thaw(1000, frozen, 20_000)).toBe('taken')
+    clients.events.length = 0
+    here.release(2000, room!)
+    clients.run(500)
+    expect(clients.events).toContainEqual(expect.objectContaining({ reason: { by: 'protocol', code: 'moved' } }))
+    expect([here.rooms.length, here.counts.moved, here.counts.ended]).toEqual([0, 1, 0])
+    expect(clients.join({ resume: seat!.ticket })).toBe(undefined)
+    expect(here.door.counts.moved).toBe(2)
+    expect(new Clients(there).join({ resume: seat!.ticket })?.peer).toBe(peer)
+  })
+
+  test('[FLEET5] a room that no other host takes goes on', () => {
+    const host = createFleetHost()
+    host.reserve(0, order('a', [1]))
+    const clients = new Clients(host)
+    const { peer, seat } = clients.join({}, idOf(1))!
+    expect(host.freeze(1000, host.rooms[0]!)).toBeDefined()
+    host.unfreeze(host.rooms[0]!)
+    expect(clients.join({ resume: seat!.ticket })?.peer).toBe(peer)
   })
 })

@@ -27,11 +27,13 @@ import { completeLimits } from '../endpoint/origin-limits.ts'
 import { DurationHistogram } from './duration-histogram.ts'
 import type { HostedRoom, RoomListing } from './hosted-room.ts'
 import type { Invitation, RoomPlan } from './invitations.ts'
+import { Reservations, type SeatAnswer, type SeatOrder } from './reservations.ts'
 import { TicketMint } from './resume-ticket.ts'
 import { RoomDirectory, type RoomFilter } from './room-directory.ts'
 import { openRoom, RoomDoor } from './room-door.ts'
 import type { RoomHostOptions, RoomHostParts } from './room-host-options.ts'
 import type { RoomImage } from './room-image.ts'
+import { RoomMover, type FrozenRoom } from './room-mover.ts'
 import { RoomLifecycle, type NewRoomOptions, type RoomCounts } from './room-lifecycle.ts'
 import { PasswordHasher } from './room-password.ts'
 import { completeRules, type RoomRules } from './room-rules.ts'
@@ -62,6 +64,9 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
   readonly #now = new Float64Array(1)
   readonly #traffic = new Traffic()
   readonly #mint: TicketMint
+  readonly #mover: RoomMover<R>
+  /** Seats that are kept for clients with a token. */
+  readonly reservations: Reservations<R> = new Reservations()
   /** Rooms that recorded datagrams at the last drain. Cached, so that a flood does not cost a loop over all rooms. */
   readonly #recorded: R[] = []
   #isDraining = false
@@ -78,22 +83,27 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     const { entropy, security, limits, maxConnections = CONNECTIONS_MAX, onError, stopwatch } = options
     this.#stopwatch = stopwatch
     this.guard = new UserCode(onError && ((fault) => onError(fault, undefined)))
-    this.#directory = new RoomDirectory(entropy, options.place)
+    this.#directory = new RoomDirectory(entropy, options.place, options.isInFleet)
     this.#mint = new TicketMint(security?.provider ?? pureProvider, entropy, options.ticketKey)
     const { guard } = this
     const passwords = new PasswordHasher(security?.provider ?? pureProvider, entropy)
     const guesses = new GuessLimit(completeLimits(limits ?? {}), entropy)
     this.#lifecycle = new RoomLifecycle({
       types, directory: this.#directory, options, guard, passwords, build, seedOf, endpoint: () => this.endpoint,
-      now: () => this.#now[0],
+      now: () => this.#now[0], onEnded: (number) => this.#mint.forget(number),
     })
+    this.#mover = new RoomMover(this.#lifecycle, this.#mint)
     this.door = new RoomDoor({
       types,
       directory: this.#directory,
       mint: this.#mint,
+      reservations: this.reservations,
+      needsReservation: options.isInFleet === true,
+      hasMoved: (number) => this.#mover.hasMoved(number),
       passwords,
       mayGuess: (from) => guesses.mayGuess(this.#now[0], from),
       planRoom: (type, order) => this.#lifecycle.plan(type, order),
+      openPlan: (plan) => this.#lifecycle.openPlan(plan),
       guard,
       onAnswer: () => options.onWake?.(),
       now: () => this.#now[0],
@@ -178,7 +188,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     let total = 0
     for (const room of this.#directory.rooms) {
       // Everything in a room happens on its ticks, so a wake-up for one room costs every other room one comparison.
-      if (now < room.nextAt()) continue
+      if (room.isFrozen || now < room.nextAt()) continue
       const startedAt = stopwatch?.() ?? 0
       try {
         room.expireSeats()
@@ -199,9 +209,11 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     this.#now[0] = now
     this.door.takeAnswers((handle, verdict) => this.endpoint.settle(now, handle, verdict))
     if (this.door.invitations.count > 0) this.door.invitations.expire(now)
+    if (this.reservations.count > 0) this.reservations.expire(now)
     let out = port
     this.#recorded.length = 0
     for (const room of this.#directory.rooms) {
+      if (room.isFrozen) continue
       try {
         room.receive()
       } catch (error) {
@@ -218,7 +230,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     this.guard.rethrow()
     if (hasEnded) return now
     let earliest = wakeAt
-    for (const room of this.#directory.rooms) earliest = Math.min(earliest, room.nextAt())
+    for (const room of this.#directory.rooms) if (!room.isFrozen) earliest = Math.min(earliest, room.nextAt())
     return earliest
   }
 
@@ -240,6 +252,35 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
       onRefused?.(image, room)
       return []
     })
+  }
+
+  /** Keeps seats for clients that will come with these tokens, in an open room or in a new one. */
+  reserve(now: Millis, order: SeatOrder): SeatAnswer {
+    this.#now[0] = now
+    return this.reservations.reserve(now, order, () => this.#isDraining ? 'full' : this.door.findReserved(order))
+  }
+
+  /** Stops a room and returns its state, for another process. Then call `release` or `unfreeze`. */
+  freeze(now: Millis, room: R): FrozenRoom | undefined {
+    this.#now[0] = now
+    return this.#mover.freeze(room)
+  }
+
+  /** The room goes on here, because no other process took it. */
+  unfreeze(room: R): void {
+    room.isFrozen = false
+  }
+
+  /** Another process has the room: its clients here are closed with `moved`. */
+  release(now: Millis, room: R): void {
+    this.#now[0] = now
+    this.#mover.release(room)
+  }
+
+  /** Takes a room over from another process, and holds its seats for at least `holdMs`. Returns it, or why not. */
+  thaw(now: Millis, frozen: FrozenRoom, holdMs: Millis): R | string {
+    this.#now[0] = now
+    return this.#mover.thaw(frozen, holdMs)
   }
 
   /** From now on, new clients are refused. Rooms learn how much time is left; `close` ends them. */
@@ -266,14 +307,17 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     const reason = invitation === undefined || invitation.isAwaited ? 'ended' : this.#sitDown(connection, invitation)
     if (reason === undefined) return
     this.#unseated.push([connection, reason])
-    if (reason === 'full' || reason === 'locked' || reason === 'refused') this.door.counts[reason]++
+    if (reason !== 'ended') this.door.counts[reason]++
   }
 
   /** Why an invited client gets no seat. Undefined when it has one. */
-  #sitDown(connection: Connection, invitation: Invitation<R>): 'full' | 'locked' | 'refused' | 'ended' | undefined {
+  #sitDown(
+    connection: Connection, invitation: Invitation<R>,
+  ): 'full' | 'locked' | 'refused' | 'ended' | 'moved' | undefined {
     const { site, peer, usedSerial, serial } = invitation
     const room = openRoom(site) ?? this.#lifecycle.openPlan(site as RoomPlan<R>)
     if (room === 'full' || room === 'refused') return room
+    if (room.isFrozen || room.ending === 'moved') return 'moved'
     if (room.ending !== undefined) return 'ended'
     if (usedSerial !== undefined) {
       const seat = room.seats.of(peer)
@@ -283,7 +327,8 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
       room.seatAgain(seat, connection, serial)?.close(this.#now[0], 'replaced')
       return undefined
     }
-    if (room.isLocked) return 'locked'
+    if (invitation.reservation !== undefined) this.reservations.use(invitation.reservation)
+    else if (room.isLocked) return 'locked'
     if (!room.seatNewcomer(connection, invitation)) return 'full'
     this.#seated.set(connection.id, { room, peer, isBack: false })
     this.door.counts.seated++

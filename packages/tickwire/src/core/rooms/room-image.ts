@@ -49,6 +49,8 @@ export interface MemberImage {
   readonly peer: PeerId
   /** The number of its newest ticket. */
   readonly serial: number
+  /** Numbers of tickets that were sent to a client which resumes, and has not taken the seat yet. Default: none. */
+  readonly promised?: readonly number[]
   /** Whether it watched. */
   readonly isSpectator: boolean
   /** The value that `onAuth` returned. */

@@ -30,6 +30,8 @@ export interface RoomCounts {
   created: number
   /** Rooms that have ended. */
   ended: number
+  /** Rooms that have moved to another process. */
+  moved: number
   /** Rooms that ended because code of the game threw. */
   faults: number
 }
@@ -66,10 +68,12 @@ interface LifecycleParts<R extends HostedRoom> {
   readonly build: RoomHostParts<R>['build']
   readonly seedOf: NonNullable<RoomHostParts<R>['seedOf']>
   endpoint(): Endpoint
+  /** The room has this number no longer. */
+  onEnded(number: number): void
 }
 
 export class RoomLifecycle<R extends HostedRoom> {
-  readonly counts: RoomCounts = { created: 0, ended: 0, faults: 0 }
+  readonly counts: RoomCounts = { created: 0, ended: 0, moved: 0, faults: 0 }
   /** Errors thrown by the code of all rooms, by callback, including rooms that have ended. */
   readonly codeFaults: Map<string, number> = new Map<string, number>()
   readonly #parts: LifecycleParts<R>
@@ -144,12 +148,14 @@ export class RoomLifecycle<R extends HostedRoom> {
   }
 
   /** The restored room, or why the image was refused. */
-  restore(image: RoomImage): R | string {
-    const type = this.#parts.types.get(image.typeName)
+  restore(image: RoomImage, holdMs: Millis = 0): R | string {
+    const { types, directory } = this.#parts
+    const type = types.get(image.typeName)
     if (type === undefined) return 'unknown-type'
+    if (directory.byNumber(image.number) !== undefined || directory.byId(image.id) !== undefined) return 'taken'
     if (!isEqualConstantTime(type.game.fingerprint, image.fingerprint)) return 'other-game'
     const room = this.#parts.guard.run('external', 0, () => this.#build(image, type))
-    const verdict = room?.guard.run('external.decode', 0, () => room.restore(image)) ?? 'fault'
+    const verdict = room?.guard.run('external.decode', 0, () => room.restore(image, holdMs)) ?? 'fault'
     return room === undefined || verdict !== 'restored' ? verdict : this.#begin(room)
   }
 
@@ -159,18 +165,24 @@ export class RoomLifecycle<R extends HostedRoom> {
     let hasEnded = false
     for (const room of this.#parts.directory.rooms) {
       const isForsaken = room.seats.isEmpty && now - room.emptySince >= room.type.emptyMs
-      if (room.ending === undefined && !isForsaken) continue
+      if (room.isFrozen || (room.ending === undefined && !isForsaken)) continue
       this.end(room, room.ending ?? 'ended')
       hasEnded = true
     }
     return hasEnded
   }
 
-  end(room: R, code: LeaveCode): void {
+  /** A room that has moved goes on elsewhere, so `onEnd` is not called. */
+  end(room: R, code: LeaveCode | 'moved'): void {
     this.#parts.directory.remove(room)
-    this.counts.ended++
     room.ending ??= code
     room.closeAll(code)
+    if (code === 'moved') {
+      this.counts.moved++
+      return
+    }
+    this.counts.ended++
+    this.#parts.onEnded(room.number)
     room.guard.run('onEnd', 0, () => room.type.onEnd?.(room))
   }
 

@@ -47,6 +47,7 @@ export class Seats {
   readonly spectatorCapacity: number
   readonly #seats = new Map<PeerId, Seat>()
   #players = 0
+  #reserved = 0
   #spectators = 0
   #lastPeer: PeerId = 0
   #earliest: Millis = Infinity
@@ -65,8 +66,13 @@ export class Seats {
     return this.#spectators
   }
 
+  /** Seats of players that are kept for clients which have not connected yet. */
+  get reserved(): number {
+    return this.#reserved
+  }
+
   get isEmpty(): boolean {
-    return this.#seats.size === 0
+    return this.#seats.size === 0 && this.#reserved === 0
   }
 
   /** When `expire` next has something to do. */
@@ -79,7 +85,25 @@ export class Seats {
   }
 
   hasRoom(isSpectator: boolean): boolean {
-    return isSpectator ? this.#spectators < this.spectatorCapacity : this.#players < this.capacity
+    return isSpectator ? this.#spectators < this.spectatorCapacity : this.free > 0
+  }
+
+  /** Seats of players that are neither taken, held nor reserved. */
+  get free(): number {
+    return this.capacity - this.#players - this.#reserved
+  }
+
+  /** Keeps seats of players for clients that will connect. False when there are not so many. */
+  reserve(count: number): boolean {
+    if (count > this.free) return false
+    this.#reserved += count
+    return true
+  }
+
+  /** Gives a reserved seat up: its client connects now, or did not in time. */
+  unreserve(): void {
+    assert(this.#reserved > 0, 'only a reserved seat is given up')
+    this.#reserved--
   }
 
   values(): Iterable<Seat> {
@@ -110,8 +134,15 @@ export class Seats {
   }
 
   /** Holds a seat from the previous process for its player. */
-  restore(peer: PeerId, serial: number, isSpectator: boolean, until: Millis): Seat {
-    const seat: Seat = { peer, isSpectator, state: 'held', until, untilMax: until + GUEST_MS, serial, promised: [] }
+  restore(
+    { peer, serial, isSpectator, promised }: Pick<Seat, 'peer' | 'serial' | 'isSpectator'> & {
+      readonly promised: readonly number[]
+    },
+    until: Millis,
+  ): Seat {
+    const seat: Seat = {
+      peer, isSpectator, state: 'held', until, untilMax: until + GUEST_MS, serial, promised: [...promised],
+    }
     this.#seats.set(peer, seat)
     if (isSpectator) this.#spectators++
     else this.#players++

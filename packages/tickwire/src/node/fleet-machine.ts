@@ -1,0 +1,38 @@
+/** Requests of a client to a fleet, on Node. */
+
+import { findMatchBy, findSeatsBy, type MatchRequest } from '../core/client/find-match.ts'
+import type { FleetSeat } from '../core/client/fleet-place.ts'
+import type { FleetMachine, SeatRequest } from '../core/client/fleet.ts'
+import type { Game } from '../core/game/define-game.ts'
+import { systemEntropy } from './entropy.ts'
+
+export const nodeFleet: FleetMachine = {
+  entropy: systemEntropy,
+  async ask(method, url, body, ms) {
+    const response = await fetch(url, {
+      method, signal: AbortSignal.timeout(ms),
+      ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+    return { status: response.status, body: await response.json().catch(() => undefined) }
+  },
+}
+
+/**
+ * Reserves seats in one room of a fleet, one for each of a party. Give each player one of them: `connect(game,
+ * fleet(url, seat))`. Rejects with a ConnectError that says why.
+ */
+export async function findSeats(
+  game: Game, url: string | URL, request: SeatRequest = {},
+): Promise<readonly FleetSeat[]> {
+  return await findSeatsBy(nodeFleet, String(url), game, request)
+}
+
+/**
+ * Waits until the matchmaker of a fleet has found other players, and returns the seats of this party. Rejects with a
+ * ConnectError when that takes too long.
+ */
+export async function findMatch(
+  game: Game, url: string | URL, request: MatchRequest = {},
+): Promise<readonly FleetSeat[]> {
+  return await findMatchBy(nodeFleet, String(url), game, request)
+}

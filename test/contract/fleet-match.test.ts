@@ -1,0 +1,134 @@
+/** Matchmaking and results of matches in a fleet. */
+
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { connect, findMatch, fleet } from 'tickwire/node'
+import { serveFleet, skillWindow, type Ticket } from '../../packages/services/src/index.ts'
+import { MemoryLeases } from '../../packages/services/src/store/memory-leases.ts'
+import { openRecords } from '../../packages/services/src/store/open-store.ts'
+import { game, Stage, until, urlOf } from './fleet-stage.ts'
+
+let stage = new Stage()
+afterEach(async () => {
+  await stage.close()
+  stage = new Stage()
+})
+
+const ticket = (id: string, skill: number, waitedMs = 0, party = 1): Ticket =>
+  ({ id, type: 'melee', skill, party, attributes: {}, waitedMs })
+
+test('[FLEET9] players of similar skill play together; the window grows, and then a group may be small', () => {
+  const propose = skillWindow({ window: 50, growthPerSecond: 25, patienceMs: 20_000 })
+  const groups = (tickets: readonly Ticket[]): string[] =>
+    propose(tickets, 2).map((group) => group.tickets.toSorted().join())
+  expect(groups([ticket('a', 1000), ticket('b', 1200), ticket('c', 1010), ticket('d', 1220)])).toEqual(['a,c', 'b,d'])
+  expect(groups([ticket('a', 1000), ticket('b', 1200)])).toEqual([])
+  expect(groups([ticket('a', 1000, 8000), ticket('b', 1200, 8000)])).toEqual(['a,b'])
+  expect(groups([ticket('a', 1000, 0, 2), ticket('b', 1000)])).toEqual(['a'])
+  expect(skillWindow({ patienceMs: 1000 })([ticket('a', 1, 2000), ticket('b', 2)], 4).length).toBe(1)
+})
+
+test('[FLEET9] players that look for a match get a new room of their own; a party stays together', async () => {
+  const at = await stage.fleet()
+  const server = await stage.server(at)
+  const looking = [
+    findMatch(game, urlOf(at), { skill: 10, party: 2 }), findMatch(game, urlOf(at), { skill: 12 }),
+    findMatch(game, urlOf(at), { skill: 11 }), findMatch(game, urlOf(at), { skill: 900, timeoutMs: 1500 }),
+  ] as const
+  const alone = looking[3].then(() => 'found', (error: Error) => error.message)
+  const seats = (await Promise.all(looking.slice(0, 3))).flat()
+  expect(new Set(seats.map(({ room }) => room)).size).toBe(1)
+  expect(seats.length).toBe(4)
+  const rooms = await Promise.all(seats.map((seat) => connect(game, fleet(urlOf(at), seat))))
+  await until(() => server.rooms.players === 4)
+  // No other player comes into it.
+  const other = await stage.join(at)
+  expect(other.id).not.toBe(rooms[0]!.id)
+  expect(await alone).toContain('no match was found in time')
+  for (const room of rooms) room.leave()
+})
+
+test('[FLEET9] one instance leads, with a growing number; requests of an earlier leader are refused', async () => {
+  const leases = new MemoryLeases()
+  const [one, two] = [await stage.fleet({ leases }), await stage.fleet({ leases })]
+  const server = await stage.server(one)
+  await until(() => one.leads + two.leads > 0)
+  expect([one.leads, two.leads].filter((number) => number > 0).length).toBe(1)
+  const [leader, next] = one.leads > 0 ? [one, two] : [two, one]
+  const before = leader.leads
+  await until(() => one.servers.all.length === 1 && two.servers.all.length === 1)
+  await Promise.all([findMatch(game, urlOf(one), { party: 2 }), findMatch(game, urlOf(two), { party: 2 })])
+  await leader.close()
+  await until(() => next.leads > before)
+  await findMatch(game, urlOf(next), { party: 4 })
+  const body = {
+    id: 'old', tokens: ['x'], fingerprint: Buffer.from(game.fingerprint).toString('hex'), deadlineMs: 1000,
+    leader: before,
+  }
+  const answer = await fetch(`http://127.0.0.1:${new URL(server.url).port}/tickwire/fleet/reserve`, {
+    method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' },
+  })
+  expect(await answer.json()).toEqual({ refused: 'old-leader' })
+})
+
+test('[FLEET9] a `propose` that throws, repeats a ticket or invents one does no harm', async () => {
+  let calls = 0
+  const at = await stage.fleet({
+    propose(tickets) {
+      calls++
+      const [{ id }] = tickets as [Ticket]
+      if (calls === 1) throw new Error('a bug of the game')
+      if (calls === 2) return [{ tickets: ['f'.repeat(32)] }, { tickets: [id, id] }]
+      return [{ tickets: [id], metadata: { map: 'dust' } }]
+    },
+  })
+  const server = await stage.server(at)
+  const [seat] = await findMatch(game, urlOf(at))
+  expect(server.rooms.room(seat!.room)?.metadata).toEqual({ map: 'dust' })
+})
+
+test('[FLEET10] I20: a result is signed, stored once, sent until it is stored, and there after a restart', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'tickwire-fleet-')), 'results.sqlite')
+  let records = await openRecords(file)
+  const at = await stage.fleet({ records })
+  const server = await stage.server(at)
+  const room = server.create('melee')
+  const sent: { id: string }[] = []
+  const spy = globalThis.fetch
+  globalThis.fetch = async (url, init) => {
+    if (String(url).endsWith('/results')) sent.push(JSON.parse(String(init?.body)) as { id: string })
+    return await spy(url, init)
+  }
+  try {
+    await server.report(room, { winner: 'ada', frags: 12 })
+    // The fleet is away: the result waits on the server.
+    await at.close()
+    await records.close()
+    let isStored = false
+    const late = server.report(room, { winner: 'bob' }).then(() => { isStored = true })
+    await new Promise((resolve) => { setTimeout(resolve, 300) })
+    expect(isStored).toBe(false)
+    records = await openRecords(file)
+    const again = await serveFleet({ port: at.port, address: '127.0.0.1', records })
+    await late
+    for (let count = 0; count < 20; count++) {
+      const repeated = await spy(`${urlOf(again)}/results`, {
+        method: 'POST', body: JSON.stringify(sent[0]), headers: { 'content-type': 'application/json' },
+      })
+      expect(await repeated.json()).toEqual({ stored: false })
+    }
+    const forged = { ...sent[0], text: '{"winner":"eve"}', id: '0'.repeat(32) }
+    const refused = await spy(`${urlOf(again)}/results`, {
+      method: 'POST', body: JSON.stringify(forged), headers: { 'content-type': 'application/json' },
+    })
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'signature' } }])
+    const { results } = await (await spy(`${urlOf(again)}/results`)).json() as { results: { text: string }[] }
+    expect(results.map(({ text }) => text)).toEqual(['{"winner":"ada","frags":12}', '{"winner":"bob"}'])
+    await again.close()
+  } finally {
+    globalThis.fetch = spy
+    await records.close()
+  }
+})
