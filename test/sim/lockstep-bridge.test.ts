@@ -78,7 +78,7 @@ test('[LOCK63] orders without a meaning on the other side are dropped and counte
   const none = new BridgeFeed(new StubBridge({ orders: ['none'], hashes: 'none' }))
   expect(play(none, 3).results).toEqual(['closed', 'closed', 'closed'])
   expect(none.diagnostics().dropped).toBe(3)
-  expect(none.diagnostics().warnings.join()).toMatch(/not ranked.*not compared.*believed.*mean something else/)
+  expect(none.diagnostics().warnings.join()).toMatch(/not ranked.*not compared.*trusted.*mean something else/)
   expect(none.isRanked).toBe(false)
   const mapped = new BridgeFeed(new StubBridge({ orders: ['mapped'] }))
   expect(play(mapped, 3).results).toEqual(['sent', 'sent', 'sent'])

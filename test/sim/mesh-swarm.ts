@@ -212,7 +212,7 @@ class MeshWorld {
         this.#count('removed')
         const isConnected = this.#isGood(player, peer.player)
           || others.some((other) => other !== peer && this.#isGood(other.player, peer.player))
-        require('I36', !isConnected, `player ${player} removed ${peer.player}, which a peer can hear`)
+        require('I36', !isConnected, `player ${player} removed ${peer.player}, whose frames a peer receives`)
       }
       if (feed.ended === undefined || this.#hasEnded[player]) continue
       this.#hasEnded[player] = true

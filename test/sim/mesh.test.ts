@@ -18,7 +18,7 @@ function play(party: MeshParty, rounds: number): void {
   party.run(500)
 }
 
-/** All members have stepped at least so many ticks, with the same hashes. */
+/** All members have stepped at least `least` ticks, with the same hashes. */
 function expectEqual(party: MeshParty, members = party.members, least = 60): void {
   const last = Math.min(...members.map(({ tick }) => tick))
   expect(last).toBeGreaterThan(least)
@@ -103,7 +103,7 @@ test('[LOCK67] while one line is cut, the third peer forwards: ticks go on, and 
   }
 })
 
-test.each([1, 2, 3])('[LOCK67] player %i, which no peer hears, leaves in the same tick for the others', (gone) => {
+test.each([1, 2, 3])('[LOCK67] player %i, which no peer receives, leaves in the same tick for the others', (gone) => {
   const party = makeParty()
   play(party, 30)
   const rest = [1, 2, 3].filter((player) => player !== gone)

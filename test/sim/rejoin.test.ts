@@ -160,7 +160,7 @@ test('[REJOIN7] a client that had ticks, and one that skips twice, have all of t
   expectSame(party, second)
 })
 
-test('[REJOIN4] an image that is none is not loaded: the client steps all ticks when they have arrived', () => {
+test('[REJOIN4] bytes that are not an image are not loaded: the client steps all ticks when they have arrived', () => {
   const party = longMatch(30, { clients: 1 })
   const late = party.add()
   expect(party.runUntil(() => party.match.desk.isDonor(1), 2000)).toBe(true)

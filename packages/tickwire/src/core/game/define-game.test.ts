@@ -69,7 +69,7 @@ test.each<[name: string, definition: unknown, message: string]>([
     'net.snapshotrate: unknown setting. Fix: use one of predictionMs, ',
   ],
   ['no input', { ...base, input: undefined }, 'input: wrong type (got nothing). '],
-  ['an input that is no field', { ...base, input: { left: 1 } }, 'input.left: not a field. Fix: use bool, '],
+  ['an input that is not a field', { ...base, input: { left: 1 } }, 'input.left: not a field. Fix: use bool, '],
   [
     'entities by name',
     { ...base, entities: { Player } },

@@ -102,7 +102,7 @@ export interface GameDefinition<I extends Shape, J extends Shape = Shape, O exte
   readonly codec?: SnapshotCodec
   /** Netcode settings that differ from the defaults. Default: those of `profiles.fusion`. */
   readonly net?: Partial<NetSettings>
-  /** State that `step` keeps outside the schema. Created anew for every world that is stepped. */
+  /** State that `step` keeps outside the schema. Created for every world that is stepped. */
   external?(): External
   /** Advances the world by one tick. */
   step(world: World, inputs: Inputs<I>): void

@@ -47,7 +47,7 @@ export interface LockstepClientOptions {
   readonly createEndpoint?: ClientParts['createEndpoint']
   /** The engine and the build of this client, for reports of desyncs. Default: ''. */
   readonly machine?: string
-  /** Signs the own orders, if the match is recorded. Default: nothing is signed. */
+  /** Signs the local player's orders, if the match is recorded. Default: nothing is signed. */
   readonly signer?: SealSigner
   /** Finds the line of the source for a line of a bundle. Default: lines are as the engine names them. */
   readonly sourceLine?: (site: CodeSite) => Promise<CodeSite>
@@ -64,7 +64,7 @@ export interface LockstepClientOptions {
 type State = Extract<SyncMessage, { kind: 'state' }>
 
 const NO_BYTES = new Uint8Array(0)
-/** A client that is at most so many ticks behind has caught up: half a second at 30 Hz. */
+/** A client that is at most this many ticks behind has caught up: half a second at 30 Hz. */
 const NEAR_TICKS = 15
 
 /** The client's side of a lockstep match, driven by a loop of your own: receive, tick, send. */
@@ -109,7 +109,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     })
   }
 
-  /** The id of the own player. 0 until accepted, and for an observer. */
+  /** The id of the local player. 0 until accepted, and for an observer. */
   get player(): PeerId {
     return this.feed.player
   }

@@ -26,9 +26,9 @@ import { decodeWelcome, encodeWelcome } from '../rooms/welcome.ts'
 
 /** How a peer of a mesh is made. */
 export interface MeshClientOptions extends Partial<MeshTimes> {
-  /** The own player: the place of the own address in `peers`, from 1 on. */
+  /** The local player: the place of its address in `peers`, from 1 on. */
   readonly player: PeerId
-  /** The addresses of all players, in the order of their numbers. The own one is not used. */
+  /** The addresses of all players, in the order of their numbers. The local one is not used. */
   readonly peers: readonly string[]
   /** Shared by the players: a peer with another one is refused. At most 32 bytes. Default: none. */
   readonly secret?: Uint8Array
@@ -83,7 +83,7 @@ export class MeshClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
       fingerprint: game.fingerprint,
       tickRate: game.tickRate,
       entropy,
-      // A peer that comes back before its old connection has timed out needs a second one.
+      // A peer that reconnects before its old connection has timed out needs a second one.
       maxConnections: 2 * MESH_PLAYERS_MAX,
       ...(security && { security }),
       admit: ({ user }) => this.#admit(user),
@@ -92,7 +92,7 @@ export class MeshClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     if (player === 1) this.#start()
   }
 
-  /** The own player. */
+  /** The local player. */
   get player(): PeerId {
     return this.feed.player
   }

@@ -81,7 +81,7 @@ export class SharedAuthority {
     return true
   }
 
-  /** Registers the handler for requests and releases. `sees` tells whether an object is in a player's view. */
+  /** Registers the handler for requests and releases. `sees`: whether an object is in a player's view. */
   answer(calls: CallDesk<Peer>, sees: (peer: PeerId, id: ObjectId) => boolean): void {
     calls.handlers.on(AskAuthority, ({ isWanted }, { from, object }) =>
       isWanted ? this.#grant(from, object, sees) : this.#release(from, object),

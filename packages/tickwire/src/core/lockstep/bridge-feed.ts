@@ -12,7 +12,7 @@ import { TickBodyWriter } from '../order/tick-body.ts'
 import { TickLog } from '../order/tick-log.ts'
 import type { FeedDiagnostics, FeedStatus, SubmitResult, TickFeed } from './tick-feed.ts'
 
-/** What becomes of a type of order on the other side: it has the same meaning, a similar one, or none. */
+/** The meaning of a type of order on the other side: the same, a similar one, or none. */
 export type OrderSupport = 'same' | 'mapped' | 'none'
 
 /** What a bridge can do. Both sides agree on it before the match. */
@@ -21,9 +21,9 @@ export interface BridgeAbilities {
   readonly orders: readonly OrderSupport[]
   /** How the other side orders time: by ticks of its own, or by windows of a relay. */
   readonly timing: 'ticks' | 'windows'
-  /** What the hashes of the other side can be compared with: nothing, or the own hashes. */
+  /** What the hashes of the other side can be compared with: nothing, or the local hashes. */
   readonly hashes: 'none' | 'own'
-  /** Which side is believed: a relay, all peers, or the other side while this one only watches. */
+  /** Which side is trusted: a relay, all peers, or the other side while this one only watches. */
   readonly trust: 'relay' | 'peers' | 'observer'
 }
 
@@ -35,13 +35,13 @@ export interface ProtocolBridge {
   readonly abilities: BridgeAbilities
   /** The seed of the match. */
   readonly seed: number
-  /** The own player. 0: an observer. */
+  /** The local player. 0: an observer. */
   readonly player: PeerId
   /** Sends an own order. */
   submit(now: Millis, order: TimedOrder): SubmitResult
-  /** The orders of the next tick, by time and player, or undefined while it is not there. */
+  /** The orders of the next tick, by time and player, or undefined while it has not arrived. */
   poll(now: Millis): readonly TimedOrder[] | undefined
-  /** A tick was stepped, with this hash. Returns whether the other side agrees; undefined: it cannot say. */
+  /** A tick was stepped, with this hash. Returns whether the other side agrees; undefined: it is not known. */
   report(tick: Tick, low: number, high: number): boolean | undefined
   /** Whether ticks follow. */
   status(): FeedStatus
@@ -53,7 +53,7 @@ export interface BridgeDiagnostics extends FeedDiagnostics {
   readonly dropped: number
   /** Own orders that have only a similar meaning on the other side. */
   readonly mapped: number
-  /** Ticks after which the other side said that its state is another. */
+  /** Ticks after which the other side reported a different state. */
   readonly differing: number
   /** What this bridge cannot do, in words. */
   readonly warnings: readonly string[]
@@ -127,7 +127,7 @@ export class BridgeFeed implements TickFeed {
     const { name, abilities: { orders, hashes, trust } } = this.#bridge
     const warnings = [`${name}: the match is not ranked`]
     if (hashes === 'none') warnings.push(`${name}: states are not compared`)
-    if (trust === 'peers') warnings.push(`${name}: every peer is believed`)
+    if (trust === 'peers') warnings.push(`${name}: every peer is trusted`)
     if (orders.some((support) => support !== 'same')) warnings.push(`${name}: some orders mean something else there`)
     return warnings
   }

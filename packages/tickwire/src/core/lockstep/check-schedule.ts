@@ -13,7 +13,7 @@ const MANY_OBJECTS = 1000
 const OFTEN = 30
 const NORMAL = 120
 const SELDOM = 300
-/** For so many ticks after a player has joined or returned, hashes are sent often. */
+/** For this many ticks after a player has joined or returned, hashes are sent often. */
 export const RECENT_TICKS = 300
 
 /** Ticks from one whole hash to the next, at a tick. */

@@ -1,8 +1,8 @@
 /**
  * A lockstep game: entities, orders, and a `step` that every peer runs with the same orders.
  *
- * Every peer has the whole world. `step` must depend only on its arguments, and use only exact numbers: what one engine
- * computes differently makes the worlds differ.
+ * Every peer has the whole world. `step` must depend only on its arguments, and use only exact numbers: if one engine
+ * computes a different result, the worlds differ.
  */
 
 import { ConfigError } from '../base/assert.ts'
@@ -31,7 +31,7 @@ export interface TickOrders<O> extends Iterable<GivenOrder<O>> {
 export interface Derived {
   /** Its name, for errors. */
   readonly name: string
-  /** Makes it anew from the world. */
+  /** Makes it again from the world. */
   rebuild(world: World): void
   /** A number that differs when the cache does. */
   hash(world: World): number
@@ -47,7 +47,7 @@ export interface LockstepDefinition<O extends readonly AnyOrder[]> {
   readonly orders: O
   /** The kinds of objects. Their order determines the numbers on the wire. */
   readonly entities: readonly Entity[]
-  /** State that `step` keeps outside the schema. Created anew for every world that is stepped. */
+  /** State that `step` keeps outside the schema. Created for every world that is stepped. */
   external?(): External
   /** Caches that follow from the world. They are rebuilt after a repair, and checked in development. Default: none. */
   readonly derived?: readonly Derived[]

@@ -1,6 +1,6 @@
 /**
  * Gives the image of a tick to the relay, which passes it on to clients that join or return. A witness gives the digest
- * of its own image, so that the relay can tell a wrong image from a right one without the game.
+ * of its own image, so that the relay can detect a wrong image without the game.
  *
  *   wanted ──▶ its tick is stepped: a copy of the world ──▶ a slice of the image in each tick ──▶ image, or digest
  *
@@ -60,7 +60,7 @@ export class ImageDonor {
     for (const wanted of due) this.#begin(wanted)
   }
 
-  /** The connection is another one: what was wanted on the old one is void. */
+  /** There is a new connection: requests on the old one are void. */
   restart(): void {
     this.#waiting = []
     for (const { world } of this.#giving) this.#history.discard(world)

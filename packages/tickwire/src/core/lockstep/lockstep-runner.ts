@@ -87,7 +87,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   readonly roster: Roster = new Roster()
   /** Keeps the last ticks, to name and heal a desync. Undefined: nothing does. */
   watch: RunnerWatch | undefined = undefined
-  /** The last tick with an order of the own player that was not given by this runner. */
+  /** The last tick with an order of the local player that was not given by this runner. */
   lastStranger: Tick = 0
   /** Orders that could not be decoded or were not allowed, and were skipped on every peer. */
   skipped = 0

@@ -1,8 +1,8 @@
 /**
  * The window clock of one peer of a mesh. Its position is a number of ticks: window k is [k - 1, k).
  *
- * The clock of the lowest player leads, and the others follow it. Nothing depends on how well they do: a tick is
- * stepped when all batches are there, and a good clock makes them be there in time.
+ * The clock of the lowest player leads, and the others follow it. Correctness does not depend on it: a tick is stepped
+ * when all batches have arrived, and with a good clock they arrive in time.
  */
 
 import type { Millis } from '../base/time.ts'
@@ -11,9 +11,9 @@ import type { Millis } from '../base/time.ts'
 const SAMPLES = 32
 /** The clock runs at most this much faster or slower to follow. */
 const SLEW = 0.1
-/** Of an error, this share is corrected per tick. */
+/** The share of an error that is corrected per tick. */
 const GAIN = 0.1
-/** An error of more ticks is no drift: the clock jumps forward. */
+/** An error of more ticks is not drift: the clock jumps forward. */
 const JUMP_TICKS = 8
 
 export class MeshClock {

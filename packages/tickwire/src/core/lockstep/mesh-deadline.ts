@@ -1,9 +1,9 @@
 /**
- * How long after the start of its window a tick of a mesh is stepped. It is the same on all peers, for the leading peer
- * announces it in a batch.
+ * How long after the start of its window a tick of a mesh is stepped. It is the same on all peers, because the leading
+ * peer announces it in a batch.
  *
- * Each peer measures how late batches arrive, with losses and wrong clocks. The deadline is one tick and what the
- * slowest needs. It rises at once and falls slowly.
+ * Each peer measures how late batches arrive, with losses and wrong clocks. The deadline is one tick plus the need of
+ * the slowest peer. It rises at once and falls slowly.
  */
 
 import type { Tick } from '../base/time.ts'
@@ -12,7 +12,7 @@ const START_MS = 120
 const MARGIN_MS = 12
 const MS_MAX = 250
 const SAMPLES = 128
-/** Of 128 batches, so many may be later. */
+/** Of 128 batches, this many may be later. */
 const LATE = 2
 const ANNOUNCE_TICKS = 15
 const ANNOUNCE_MS = 4
@@ -53,7 +53,7 @@ export class MeshDeadline {
     this.#count = 0
   }
 
-  /** A batch came so many ticks after the end of its window. */
+  /** A batch arrived `lateTicks` after the end of its window. */
   note(lateTicks: number): void {
     this.#samples[this.#count++ % SAMPLES] = Math.max(0, lateTicks * this.#tickMs)
   }

@@ -1,9 +1,9 @@
 /**
  * Ticks of a match of two or three peers without a relay. Each peer puts the orders of its window into a batch, empty
- * ones too, and sends it to all others. Tick k is stepped when the batches of all players are there.
+ * ones too, and sends it to all others. Tick k is stepped when the batches of all players have arrived.
  *
  *   submit ──▶ the open window ──▶ own log of batches ──▶ mesh frames to all others (`mesh-link.ts`)
- *   poll   ──▶ all batches of tick k are there, and it is due ──▶ merged (`mesh-merge.ts`) ──▶ the log of the match
+ *   poll ──▶ all batches of tick k have arrived, and it is due ──▶ merged (`mesh-merge.ts`) ──▶ the log of the match
  *
  * A batch is final: no peer can add to a tick, or take from it, so all peers merge the same bytes. The deadline only
  * decides when a tick is stepped. `mesh-watch.ts` decides what happens when a peer is silent.
@@ -31,7 +31,7 @@ export interface MeshFeedOptions extends Partial<MeshTimes> {
   readonly tickRate: number
   /** How many players there are, with the numbers from 1 on: 2 or 3. */
   readonly players: number
-  /** The own player. */
+  /** The local player. */
   readonly player: PeerId
   /** The seed of the match. All peers have the same. */
   readonly seed: number
@@ -54,11 +54,11 @@ export class MeshFeed implements TickFeed {
   readonly player: PeerId
   /** The other players. */
   readonly peers: readonly MeshPeer[]
-  /** The own batches, and the own pulses. */
+  /** The local batches, and the local pulses. */
   readonly self: MeshPeer
   /** Decides what happens when a peer is silent. */
   readonly watch: MeshWatch
-  /** The state of a player is another than the own. Called once for each player. */
+  /** The state of a player differs from the local one. Called once for each player. */
   onDiffers: (player: PeerId, tick: Tick) => void = () => {}
   /** There is something to send. */
   onWake: () => void = () => {}
@@ -109,13 +109,13 @@ export class MeshFeed implements TickFeed {
     return this.#ended
   }
 
-  /** Whether all others have all of the own batches. */
+  /** Whether all others have all of the local batches. */
   get isAcknowledged(): boolean {
     const { log } = this.self
     return this.#present(this.#taken).every((peer) => peer === this.self || peer.held[this.player] >= log.length)
   }
 
-  /** Another player. Undefined for the own one, and when there is none. */
+  /** Another player. Undefined for the local one, and when there is none. */
   peerOf(player: PeerId): MeshPeer | undefined {
     return this.peers.find((peer) => peer.player === player)
   }
@@ -187,7 +187,7 @@ export class MeshFeed implements TickFeed {
     }
   }
 
-  /** Writes what a frame to any peer begins with. */
+  /** Writes the head of a frame to any peer. */
   fillHead(now: Millis, head: MeshHead): void {
     head.position = Math.floor(this.#clock.position * POSITION_UNITS)
     head.needUs = Math.round(this.#deadline.needMs * 1000)
@@ -197,7 +197,7 @@ export class MeshFeed implements TickFeed {
     this.peers.forEach((peer, each) => {
       const report = head.peers[each]
       report.player = peer.player
-      report.isReceived = this.watch.hears(now, peer)
+      report.isReceived = this.watch.receives(now, peer)
       if (!report.isReceived) peer.deniedAt = now
       report.held = peer.log.length
       report.isRemoved = peer.verdict !== undefined
@@ -206,11 +206,11 @@ export class MeshFeed implements TickFeed {
     })
   }
 
-  /** The logs of which `to` needs bytes: the own, and those of players that it does not hear. */
+  /** The logs of which `to` needs bytes: the local one, and those of players that it does not receive. */
   *wanted(to: MeshPeer): Iterable<MeshPeer> {
     if (to.held[this.player] < this.self.log.length) yield this.self
     for (const peer of this.peers) {
-      if (peer === to || to.hears[peer.player] === 1) continue
+      if (peer === to || to.receives[peer.player] === 1) continue
       if (to.held[peer.player] < peer.log.endOf(peer.log.newest)) yield peer
     }
   }
@@ -220,7 +220,7 @@ export class MeshFeed implements TickFeed {
     const head = this.#head
     head.read(frame)
     if (frame.failed) return 'broken'
-    // The removal of a player is final: what it sends afterwards has no effect.
+    // The removal of a player is final: its later frames have no effect.
     if (from.verdict !== undefined) return 'ok'
     if (isNewest) {
       from.note(now, head)
@@ -240,7 +240,7 @@ export class MeshFeed implements TickFeed {
   #receive(now: Millis, from: MeshPeer): boolean {
     const { owner, offset, length, last, bytes } = this.#run
     const peer = this.peerOf(owner)
-    if (peer === undefined || (peer !== from && this.watch.hears(now, peer))) return true
+    if (peer === undefined || (peer !== from && this.watch.receives(now, peer))) return true
     const { log } = peer
     const known = log.length - offset
     if (known < 0 || known >= length || last > this.#taken + MESH_TICKS_AHEAD_MAX) return true
@@ -325,7 +325,7 @@ export class MeshFeed implements TickFeed {
     return true
   }
 
-  /** What an event of the stream means for the feed itself. */
+  /** Applies an event of the stream to the feed itself. */
   #apply(now: Millis, tick: Tick, { name, player, value }: TickEvent): void {
     if (name === 'deadline') this.#deadline.set(value / 1000)
     else if (name === 'speed') {
@@ -345,7 +345,7 @@ export class MeshFeed implements TickFeed {
     }
   }
 
-  /** Whether a batch from `tick` on says that the match goes on. */
+  /** Whether a batch from `tick` on has a resume. */
   #hasResume(tick: Tick): boolean {
     return [this.self, ...this.peers].some((peer) => peer.hasEvent(tick, TICK_EVENT.resume))
   }

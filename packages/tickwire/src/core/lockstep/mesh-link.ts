@@ -1,9 +1,9 @@
 /**
- * The frames between this peer of a mesh and another one, on one connection. A new connection has a new link; what is
- * known of the peer stays.
+ * The frames between this peer of a mesh and another one, on one connection. A new connection has a new link; the state
+ * of the peer stays.
  *
- * Every frame has all bytes that the peer is not known to have, so a lost packet costs no round trip. What it has, it
- * says in its own frames.
+ * Every frame has all bytes that the peer is not known to have, so a lost packet costs no round trip. Each frame says
+ * which bytes its sender has.
  */
 
 import { LOCKSTEP_FRAME_BYTES_MAX } from '../base/limits.ts'

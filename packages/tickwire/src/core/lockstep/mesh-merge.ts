@@ -1,8 +1,8 @@
 /**
  * One tick of a mesh from the batches of all players: events first, then orders by (time, player).
  *
- * Every peer computes the same bytes from the same batches. A batch may be hostile: its orders are given by the player
- * that it came from, whatever it says, and events that this player may not cause are left out.
+ * Every peer computes the same bytes from the same batches. A batch may be hostile: its orders count as those of the
+ * player that sent it, whatever it contains, and events that this player may not cause are left out.
  */
 
 import { ORDER_TYPES_MAX } from '../base/limits.ts'

@@ -1,4 +1,4 @@
-/** What a peer of a mesh knows of another one: its batches, when its frames came, and what it said. */
+/** The state that a peer of a mesh has of another one: its batches, when its frames arrived, and its reports. */
 
 import { MESH_PLAYERS_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
@@ -6,7 +6,7 @@ import type { MeshHead } from '../order/mesh-frame.ts'
 import { TickBodyReader } from '../order/tick-body.ts'
 import { TickLog } from '../order/tick-log.ts'
 
-/** A player is taken for removed: why, and which of its batches is the newest that the judge has. */
+/** A player is considered removed: why, and which of its batches is the newest that the judge has. */
 export interface MeshVerdict {
   readonly reason: number
   readonly newest: Tick
@@ -21,21 +21,23 @@ export class MeshPeer {
   readonly player: PeerId
   /** The batches of this player. */
   readonly log: TickLog = new TickLog()
-  /** When its last frame came, by whatever connection. */
+  /** When its last frame arrived, on any connection. */
   frameAt: Millis = -Infinity
   /** Since when the next tick waits for a batch of this player. Infinity: it does not. */
   blockedAt: Millis = Infinity
-  /** When a frame to another peer last said that nothing comes from this player. */
+  /** When a frame to another peer last reported that nothing arrives from this player. */
   deniedAt: Millis = -Infinity
-  /** The own verdict about this player. */
+  /** The local verdict about this player. */
   verdict: MeshVerdict | undefined = undefined
   /** From this tick on it is not in the match. */
   goneFrom: Tick = Infinity
   /** Why the others removed it; -1: they did not. */
   goneReason = -1
-  /** How many bytes of each log it has, whether it hears each player, and its verdicts. Indexed by player. */
+  /**
+   * How many bytes of each log it has, whether it receives frames of each player, and its verdicts. Indexed by player.
+   */
   readonly held: Float64Array = new Float64Array(MESH_PLAYERS_MAX + 1)
-  readonly hears: Uint8Array = new Uint8Array(MESH_PLAYERS_MAX + 1)
+  readonly receives: Uint8Array = new Uint8Array(MESH_PLAYERS_MAX + 1)
   readonly verdicts: (MeshVerdict | undefined)[] = []
   needUs = 0
   position = 0
@@ -56,7 +58,7 @@ export class MeshPeer {
     for (let each = 0; each < head.peerCount; each++) {
       const { player, held, isReceived, isRemoved, reason, newest } = head.peers[each]
       this.held[player] = held
-      this.hears[player] = isReceived ? 1 : 0
+      this.receives[player] = isReceived ? 1 : 0
       // A verdict is final.
       if (isRemoved) this.verdicts[player] ??= { reason, newest }
     }
@@ -78,7 +80,7 @@ export class MeshPeer {
     return false
   }
 
-  /** Whether its pulse of a tick is known and another one. */
+  /** Whether its pulse of a tick is known and different. */
   differs(tick: Tick, pulse: number): boolean {
     return this.#pulseTicks[tick % PULSES] === tick && this.#pulses[tick % PULSES] !== pulse
   }

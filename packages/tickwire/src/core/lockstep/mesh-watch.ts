@@ -2,14 +2,15 @@
  * Silence in a mesh. A player is removed only when all others agree that they have waited for it and received nothing:
  * while one of them receives its batches, that one forwards them to the others, and no player is blamed.
  *
- *   A does not hear B, C does      C forwards the batches of B to A, and those of A to B
- *   neither A nor C hears B        after 5 s both say so, with the newest batch that they have; B leaves after the
+ *   A receives nothing of B,
+ *   but C does                     C forwards the batches of B to A, and those of A to B
+ *   neither A nor C receives B     after 5 s both report it, with the newest batch that they have; B leaves after the
  *                                  newest of these, which they send to each other
- *   A hears neither B nor C        `line-lost`: A cannot know which side is cut off
+ *   A receives nothing at all      `line-lost`: A cannot know which side is cut off
  *   two players                    `line-lost`: neither can know, and there is no loser
  *
- * A verdict is final. A peer that has said that it does not hear B accepts a verdict that relies on it, though it may
- * hear B again by then: otherwise one peer would go on with B, and the other without.
+ * A verdict is final. A peer that has reported that it receives nothing of B accepts a verdict that relies on the
+ * report, although it may receive B again by then: otherwise one peer would continue with B, and the other without.
  */
 
 import type { Millis, Tick } from '../base/time.ts'
@@ -18,11 +19,11 @@ import type { MeshPeer } from './mesh-peer.ts'
 
 /** Times of a mesh, in ms. */
 export interface MeshTimes {
-  /** A peer without frames for so long is silent. Default: 1000. */
+  /** A peer without frames for this long is silent. Default: 1000. */
   readonly silentMs: number
-  /** A peer that no other hears is removed after so long. Default: 5000. */
+  /** A peer whose frames no other peer receives is removed after this time. Default: 5000. */
   readonly lostMs: number
-  /** A peer that sends frames, and for whose batches all others wait, is removed after so long. Default: 30,000. */
+  /** A peer that sends frames, and for whose batches all others wait, is removed after this time. Default: 30,000. */
   readonly stuckMs: number
 }
 
@@ -42,15 +43,15 @@ export class MeshWatch {
   }
 
   /** Whether frames of a peer arrive. */
-  hears(now: Millis, peer: MeshPeer): boolean {
+  receives(now: Millis, peer: MeshPeer): boolean {
     return peer.verdict === undefined && now - peer.frameAt < this.#times.silentMs
   }
 
-  /** Whether every peer hears every other: the match can begin. */
+  /** Whether every peer receives frames of every other: the match can begin. */
   areAllConnected(now: Millis): boolean {
     const all = [this.#self, ...this.#peers]
     return this.#peers.every((peer) =>
-      this.hears(now, peer) && all.every(({ player }) => player === peer.player || peer.hears[player] === 1))
+      this.receives(now, peer) && all.every(({ player }) => player === peer.player || peer.receives[player] === 1))
   }
 
   /** The first tick without a player that was removed, as far as it is known. */
@@ -62,7 +63,7 @@ export class MeshWatch {
   /** Looks at all peers while `tick` is waited for. */
   look(now: Millis, tick: Tick): 'ok' | 'line-lost' {
     const present = this.#peers.filter(({ goneFrom }) => tick < goneFrom)
-    const isRemoved = present.some((peer) => this.hears(now, peer) && peer.verdicts[this.#self.player] !== undefined)
+    const isRemoved = present.some((peer) => this.receives(now, peer) && peer.verdicts[this.#self.player] !== undefined)
     if (isRemoved) return 'line-lost'
     const [first, second] = present
     if (first === undefined) return 'ok'
@@ -77,8 +78,8 @@ export class MeshWatch {
   /** Whether `peer` is to be removed, in agreement with `other`. */
   #judge(now: Millis, peer: MeshPeer, other: MeshPeer): void {
     const theirs = other.verdicts[peer.player]
-    if (peer.verdict === undefined && this.hears(now, other)) {
-      const isLost = this.#isLost(now, peer) && other.hears[peer.player] === 0
+    if (peer.verdict === undefined && this.receives(now, other)) {
+      const isLost = this.#isLost(now, peer) && other.receives[peer.player] === 0
       const isStuck = this.#isStuck(now, peer)
       const isJoined = theirs !== undefined && this.#mayJoin(now, peer)
       if (!isLost && !isStuck && !isJoined) return
@@ -102,7 +103,7 @@ export class MeshWatch {
     return now - peer.blockedAt >= this.#times.stuckMs
   }
 
-  /** This peer has said, or can say, that it does not receive what it needs. */
+  /** This peer has reported, or can report, that it does not receive what it needs. */
   #mayJoin(now: Millis, peer: MeshPeer): boolean {
     const { lostMs, silentMs } = this.#times
     return now - peer.deniedAt < 2 * lostMs || now - peer.blockedAt >= silentMs

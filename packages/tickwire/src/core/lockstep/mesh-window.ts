@@ -35,7 +35,7 @@ export class MeshWindow {
     return true
   }
 
-  /** Appends the batch to the own log. False when the log is full. */
+  /** Appends the batch to the local log. False when the log is full. */
   close(log: TickLog): boolean {
     const body = this.#body
     body.begin()

@@ -1,4 +1,4 @@
-/** What does not compile: orders, their values by name, and checks. */
+/** Code that must not compile: orders, their values by name, and checks. */
 
 import { expectTypeOf } from 'vitest'
 import type { ObjectId, PeerId } from '../base/time.ts'

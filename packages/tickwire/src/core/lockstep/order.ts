@@ -1,5 +1,5 @@
 /**
- * A kind of order: what a player may tell the game to do, such as moving units or selling a building.
+ * A kind of order: a command of a player, such as moving units or selling a building.
  *
  * Orders are the only input of a lockstep game. Their values are quantised and bounded as those of messages are.
  */

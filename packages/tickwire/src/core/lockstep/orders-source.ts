@@ -1,5 +1,5 @@
 /**
- * Sends the own orders to the relay, and what was executed.
+ * Sends the local player's orders to the relay, and reports executed ticks.
  *
  * An order leaves at once. While it is not acknowledged it is sent again after 10 and 20 ms, and with every packet: a
  * lost packet costs 10 ms. A client without orders sends every 100 ms.

@@ -1,6 +1,6 @@
 /**
- * What became of the own orders. A relay keeps the orders of one player in their order, so the next own order in the
- * stream is the oldest with the same bytes; older ones were dropped.
+ * The states of the local player's orders. A relay keeps the orders of one player in their order, so the next own order
+ * in the stream is the oldest with the same bytes; older ones were dropped.
  */
 
 import { ORDER_BYTES_MAX, ORDERS_WAITING_MAX } from '../base/limits.ts'

@@ -9,7 +9,7 @@ import type { TickLog } from '../order/tick-log.ts'
 
 /** A piece that has not arrived after this time is asked for again, in ms. */
 const AGAIN_MS = 3000
-/** After an image, the first piece is asked for so much later, in ms: until then the client catches up. */
+/** After an image, the first piece is requested this much later, in ms: until then the client catches up. */
 const DELAY_MS = 2000
 const NO_BYTES = new Uint8Array(0)
 
@@ -18,7 +18,7 @@ export class PastTicks {
   readonly #log: TickLog
   readonly #send: (message: SyncMessage) => void
   #askedAt: Millis = -Infinity
-  /** The relay has sent ticks that are invalid: no more are asked for. */
+  /** The relay has sent invalid ticks: no more are requested. */
   #isBroken = false
 
   constructor(log: TickLog, send: (message: SyncMessage) => void) {
@@ -46,7 +46,7 @@ export class PastTicks {
     this.#askedAt = now + DELAY_MS - AGAIN_MS
   }
 
-  /** The connection is another one: what was asked on the old one is void. */
+  /** There is a new connection: requests on the old one are void. */
   restart(): void {
     this.#askedAt = -Infinity
   }

@@ -1,6 +1,6 @@
 /**
- * Signs the own orders of a player every five seconds, as a running hash over the tick stream, so that a recording
- * shows which orders the player gave. A player that finds an order in the stream that it did not give signs no more.
+ * Signs the local player's orders every five seconds, as a running hash over the tick stream, so that a recording shows
+ * which orders the player gave. A player that finds an order in the stream that it did not give signs no more.
  */
 
 import type { Tick } from '../base/time.ts'
@@ -13,7 +13,7 @@ import type { LockstepRunner } from './lockstep-runner.ts'
 
 const EVERY_SECONDS = 5
 
-/** Signs the orders of the own player. */
+/** Signs the orders of the local player. */
 export class PlayerSealer {
   /** Whether the stream has an order of this player that it did not give. */
   isDeceived = false
@@ -22,7 +22,7 @@ export class PlayerSealer {
   readonly #send: (message: SyncMessage) => void
   readonly #reader = new TickBodyReader()
   readonly #chain: PlayerChain
-  /** Orders up to this tick are in the chain; orders up to there were given before this process had the seat. */
+  /** Orders up to `#done` are in the chain; orders up to `#from` were given before this process had the seat. */
   #done: Tick = 0
   readonly #from: Tick
   #signed = 0

@@ -1,9 +1,9 @@
 /**
  * When a received tick is stepped: ticks arrive with jitter and are stepped evenly.
  *
- * The arrivals of the last ticks, less the time that the ticks take, have a smallest value: the shortest way.
- * A tick is due when all but the latest few of a hundred would have arrived. A tick that is there after its time is
- * stepped at once; a tick that is not there is never waited for elsewhere.
+ * The arrivals of the last ticks, less the time that the ticks take, have a smallest value: the shortest way. A tick is
+ * due when all but the latest few of a hundred would have arrived. A tick that arrives after its time is stepped at
+ * once; a missing tick delays no other part.
  */
 
 import type { Millis, Tick } from '../base/time.ts'
@@ -13,9 +13,11 @@ const SAMPLES = 128
 const LATE = 2
 /** The hold changes by at most this share of a tick per tick. */
 const SLEW = 0.02
-/** An arrival so much earlier than all others begins a new measurement: a pause has ended, or the path has changed. */
+/**
+ * An arrival this much earlier than all others begins a new measurement: a pause has ended, or the path has changed.
+ */
 const RESET_MS = 200
-/** With more than this to step, a client catches up: many ticks arrive at once, which says nothing about the path. */
+/** With more than this to step, a client catches up: many ticks arrive at once, which does not measure the path. */
 const CATCH_UP_MS = 500
 
 export class Playout {
@@ -35,7 +37,7 @@ export class Playout {
     this.#tickMs = tickMs
   }
 
-  /** The speed is another from a tick on, or time stood still before it. */
+  /** The speed changes from a tick on, or time stood still before it. */
   restart(tick: Tick, percent: number): void {
     this.#anchor = tick
     this.#tickMs = (100 * this.#nominalMs) / percent
@@ -43,7 +45,7 @@ export class Playout {
     this.#least = Infinity
   }
 
-  /** A tick has arrived. `waiting`: how many ticks are there and not stepped, with this one. */
+  /** A tick has arrived. `waiting`: how many ticks have arrived and are not stepped, with this one. */
   note(now: Millis, tick: Tick, waiting: number): void {
     if (waiting * this.#tickMs > CATCH_UP_MS) this.#count = 0
     const offset = now - (tick - this.#anchor) * this.#tickMs

@@ -26,14 +26,14 @@ export interface RelayFeedOptions {
   readonly tickRate: number
   /** The seed of the match, if it is known. Default: 0, the players agree on it. */
   readonly seed?: number
-  /** The own player, if it is known. 0: an observer. Default: 0. */
+  /** The local player, if it is known. 0: an observer. Default: 0. */
   readonly player?: PeerId
 }
 
 /** A feed of ticks from a relay. */
 export class RelayFeed implements TickFeed {
   readonly log: TickLog = new TickLog()
-  /** The seed of the match, 0: the players agree on it. The own player, 0 until the relay has sent it. */
+  /** The seed of the match, 0: the players agree on it. The local player, 0 until the relay has sent it. */
   seed: number
   player: PeerId
   /** Sends orders: frame kind 11. */
@@ -168,7 +168,7 @@ export class RelayFeed implements TickFeed {
     // Before it, ticks came when they were complete, not at an even pace.
     if (tick === REVEAL_TICK + 1 && this.#witness?.hasCommits === true) this.#playout.restart(tick, this.#percent)
     this.#playout.note(now, tick, tick - this.#taken)
-    // Players that join with the reveals have a share: a relay that left out the own share would choose the seed.
+    // Players that join with the reveals have a share: a relay that left out the local share would choose the seed.
     if (tick === REVEAL_TICK && hasOwnJoin && this.#witness?.has(this.player) === false) this.#isVoid = true
     return !this.#isVoid
   }

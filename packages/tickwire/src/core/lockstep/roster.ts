@@ -33,7 +33,7 @@ export class Roster {
   /** Until this tick, whole hashes are sent more often: a player has joined or returned. */
   checkUntil: Tick = 0
 
-  /** A copy, to step the ticks after it again. */
+  /** A copy, with which later ticks are stepped again. */
   copy(): Roster {
     const copy = new Roster()
     copy.restore(this)

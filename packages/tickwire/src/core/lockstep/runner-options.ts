@@ -1,4 +1,4 @@
-/** How a runner is made, and what may watch it. */
+/** The options of a runner, and the interface of its watch. */
 
 import type { StepTraps } from '../base/step-traps.ts'
 import type { Tick } from '../base/time.ts'
@@ -32,8 +32,9 @@ export interface RunnerOptions {
   /** The runner went on from an image: the ticks up to this one were not stepped. */
   readonly onJump?: (tick: Tick) => void
   /**
-   * For development: `step` and the callbacks of the game may not use clocks, chance, inexact `Math` and other things
-   * that differ between machines. Called once for each use, with the fix. Default: `connect` warns in development.
+   * For development: `step` and the callbacks of the game may not use clocks, `Math.random`, inexact `Math` and other
+   * things that differ between machines. Called once for each use, with the fix. Default: `connect` warns in
+   * development.
    */
   readonly traps?: Pick<StepTraps, 'run'>
   /** A tick event was executed. */

@@ -9,9 +9,9 @@ import type { TickLog } from '../order/tick-log.ts'
 export interface SharedSeed {
   /** The player; 0: the relay. */
   readonly player: PeerId
-  /** What it showed first: the SHA-256 of `reveal`. */
+  /** The value that it sent first: the SHA-256 of `reveal`. */
   readonly commit: Uint8Array
-  /** What it showed when all commits were there: its share of 32 bytes, and a nonce of 16. */
+  /** The value that it sent when all commits were known: its share of 32 bytes, and a nonce of 16. */
   readonly reveal: Uint8Array
 }
 

@@ -9,9 +9,9 @@ import type { LockstepGame } from './define-lockstep.ts'
 import { LogFeed } from './desync/game-referee.ts'
 import { LockstepRunner } from './lockstep-runner.ts'
 
-/** What stepping a match again has shown. */
+/** The result of stepping a match again. */
 export interface SteppedMatch {
-  /** What differs. */
+  /** The differences. */
   readonly problems: readonly string[]
   /** Ticks that were stepped. */
   readonly ticks: Tick

@@ -10,12 +10,12 @@ import type { TimingFeedback } from '../order/ticks-frame.ts'
 /** The result of `submit`. */
 export type SubmitResult = 'sent' | 'full' | 'closed'
 
-/** The state of a feed. `waiting`: the next tick is not there. `ended`: no tick follows. */
+/** The state of a feed. `waiting`: the next tick has not arrived. `ended`: no tick follows. */
 export type FeedStatus = 'connecting' | 'waiting' | 'ready' | 'ended'
 
 /** Numbers about a feed, for an overlay. All times in ms. */
 export interface FeedDiagnostics {
-  /** The newest tick that is there. */
+  /** The newest tick that has arrived. */
   readonly newest: Tick
   /** The newest tick that was taken. */
   readonly taken: Tick
@@ -37,11 +37,11 @@ export interface TickFeed {
   readonly log: TickLog
   /** The seed of the match. 0: the players agree on it in the first two ticks (`order/seed-share.ts`). */
   readonly seed: number
-  /** The own player. 0: no player, as in a recording. */
+  /** The local player. 0: no player, as in a recording. */
   readonly player: PeerId
   /** Bytes of the values of the largest order. Undefined: those that fit a frame. */
   readonly orderBytesMax?: number
-  /** Sends an order of the own player. */
+  /** Sends an order of the local player. */
   submit(now: Millis, type: number, data: Uint8Array): SubmitResult
   /** The tick after the last that was taken, if it is there and due; 0: not yet. */
   poll(now: Millis): Tick

@@ -1,5 +1,5 @@
 /**
- * What a client keeps for debugging, by level. Each level has everything of the levels below.
+ * The debugging data of a client, by level. Each level has everything of the levels below.
  *
  *   1  the order log: all ticks, and the hash after each, as a recording (`order-log.bin`)
  *   2  every `derived` cache is rebuilt after each tick and compared with what it was
@@ -35,7 +35,7 @@ export interface DebugOptions {
 
 const IMAGE_TICKS = 300
 
-/** Keeps what debugging needs of one runner. */
+/** Keeps the debugging data of one runner. */
 export class DebugLog implements RunnerWatch {
   readonly #runner: LockstepRunner
   readonly #options: DebugOptions

@@ -1,5 +1,5 @@
 /**
- * What a diverged client asks the donor, and the answers. The relay passes both on unread.
+ * The questions of a diverged client to the donor, and the answers. The relay passes both on unread.
  *
  * ```
  * question  1 top

@@ -5,8 +5,8 @@
  *   request ──▶ report, at once ──▶ verdict ──▶ donor: answers
  *                                         └──▶ diverged: search, finding, heal, trace, finding, done
  *
- * The report is sent before anything else, so that it arrives even if what follows fails. The relay decides who is
- * right; this class believes only the root that the relay gives it.
+ * The report is sent before anything else, so that it arrives even if a later part fails. The relay decides which state
+ * is right; this class trusts only the root that the relay gives it.
  */
 
 import type { Millis, Tick } from '../../base/time.ts'
@@ -26,13 +26,13 @@ import { History, type KeptWorld } from './history.ts'
 import type { TraceRecord } from './write-trace.ts'
 import { searchRepair, searchTrace, type Repair, type Search, type TraceFinding } from './search.ts'
 
-/** What an agent needs. */
+/** The options of an agent. */
 export interface AgentOptions {
   /** Sends a message to the relay. */
   readonly send: (message: SyncMessage) => void
   /** SHA-256, for the digests of images. */
   readonly sha256: Sha256
-  /** Signs the own orders, if the match is recorded. Default: nothing is signed. */
+  /** Signs the local player's orders, if the match is recorded. Default: nothing is signed. */
   readonly signer?: SealSigner
   /** The engine and the build, for reports. */
   readonly machine: string
@@ -67,7 +67,7 @@ export class DesyncAgent implements RunnerWatch {
   readonly #history: History
   readonly #options: AgentOptions
   readonly #donor: ImageDonor
-  /** What watched the runner before. */
+  /** The watch that the runner had before. */
   readonly #before: RunnerWatch | undefined
   /** How often this client was repaired. */
   heals = 0
@@ -97,7 +97,7 @@ export class DesyncAgent implements RunnerWatch {
     this.#donor.handleStepped(this.#runner.tick)
   }
 
-  /** The connection is another one: what was asked on the old one is void. */
+  /** There is a new connection: requests on the old one are void. */
   restart(): void {
     this.#asked = undefined
     this.#running = undefined
@@ -200,7 +200,7 @@ export class DesyncAgent implements RunnerWatch {
     this.#options.send({ kind: 'ask', case: running.verdict.case, bytes })
   }
 
-  /** The majority's world is known: name the differences, repair the own world, and look for the cause. */
+  /** The majority's world is known: name the differences, repair the local world, and look for the cause. */
   #handleRepair(now: Millis, running: Running, { world, indexes, entities }: Repair): void {
     const { verdict, rounds, bytes } = running
     const file = this.#file

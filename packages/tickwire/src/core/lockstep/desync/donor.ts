@@ -1,8 +1,8 @@
 /**
  * The worlds that a client keeps for one case of desync, and the answers of a donor about them.
  *
- * `world` is that in which the difference was seen. `#before` is the world one tick earlier, which was still equal:
- * the trace steps from there.
+ * `world` is the world in which the difference was seen. `#before` is the world one tick earlier, which was still
+ * equal: the trace steps from there.
  */
 
 import type { Tick } from '../../base/time.ts'
@@ -61,13 +61,13 @@ export class CaseFile {
     return this.#before !== undefined
   }
 
-  /** Lets go of the worlds. */
+  /** Releases the worlds. */
   close(): void {
     this.history.discard(this.world)
     if (this.#before !== undefined) this.history.discard(this.#before.world)
   }
 
-  /** Steps the tick again, from the world before it. `wanted`: the record to take down. Undefined: not possible. */
+  /** Steps the tick again, from the world before it. `wanted`: the record to store. Undefined: not possible. */
   stepAgain(wanted: number = -1): Traced | undefined {
     const before = this.#before
     if (before === undefined) return undefined

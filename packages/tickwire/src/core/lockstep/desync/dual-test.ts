@@ -1,6 +1,7 @@
 /**
  * A second world, made at the start, that is stepped with the same ticks: after every tick both must be equal. It finds
- * a `step` that depends on something outside of the world: chance, clocks, variables of a module. For development.
+ * a `step` that depends on something outside of the world: random numbers, clocks, variables of a module. For
+ * development.
  */
 
 import { InvariantError } from '../../base/assert.ts'

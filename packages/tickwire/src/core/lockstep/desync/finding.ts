@@ -47,7 +47,7 @@ export interface DesyncFinding {
 
 const DIFFERENCES_MAX = 8
 
-/** The differences between the own world and the majority's. `indexes`: objects to look at; empty: all. */
+/** The differences between the local world and the majority's. `indexes`: objects to look at; empty: all. */
 export function nameDifferences(own: World, majority: World, indexes: readonly number[]): NamedDifference[] {
   const found: NamedDifference[] = []
   const end = Math.max(own.objects.highWater, majority.objects.highWater)

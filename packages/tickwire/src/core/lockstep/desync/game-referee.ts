@@ -1,8 +1,8 @@
 /**
  * A referee: a process that has the code of the game, and steps it when two players disagree and no majority decides.
  *
- * It costs nothing until it is asked. It goes on from the tick that it was last asked for, so a second question costs
- * the ticks in between; an earlier tick is stepped from the start.
+ * It costs nothing until it is used. It continues from the tick of the last request, so a second request costs the
+ * ticks in between; an earlier tick is stepped from the start.
  */
 
 import type { PeerId, Tick } from '../../base/time.ts'
@@ -55,7 +55,7 @@ export class LogFeed implements TickFeed {
   }
 }
 
-/** Steps one game to say which state is right. One referee serves one match. */
+/** Steps one game to decide which state is right. One referee serves one match. */
 export class GameReferee {
   readonly #game: LockstepGame
   #runner: LockstepRunner | undefined

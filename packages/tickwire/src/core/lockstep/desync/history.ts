@@ -87,7 +87,7 @@ export class History {
     return new World(this.#game.entities, { seed: this.live.seed, sharing: this.live, ...(external && { external }) })
   }
 
-  /** Lets go of a world that `make` or `open` made. */
+  /** Releases a world that `make` or `open` made. */
   discard(world: World): void {
     for (const store of world.stores) this.live.dropValuesOf(store)
   }

@@ -3,7 +3,7 @@
  * then the first write that differs.
  *
  * Searches are generators: they yield a question and are resumed with the answer, so they read as if the donor were
- * here. An answer may be anything: what does not fit ends the search, and the root of the majority decides at the end
+ * here. An answer may be hostile: an invalid one ends the search, and the root of the majority decides at the end
  * whether a repaired world is right.
  */
 
@@ -21,7 +21,7 @@ import type { TraceRecord } from './write-trace.ts'
 /** A search in progress: yields questions, takes answers, returns what it found. */
 export type Search<T> = Generator<Question, T, Uint8Array>
 
-/** What differs, and a world in which nothing does. */
+/** The differences, and a repaired world. */
 export interface Repair {
   /** The state as the majority has it. Undefined: the donor's state does not have the majority's root. */
   readonly world: World | undefined

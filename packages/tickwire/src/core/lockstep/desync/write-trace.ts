@@ -1,8 +1,8 @@
 /**
  * Everything that `step` does to a world, one record after the other: writes to fields, spawns, despawns, changes of
  * owner, random numbers. Of each record only 32 bits are kept, folded over all records so far: two peers find the first
- * record that differs by comparing a few of them. Then the tick is stepped once more, and that one record is taken
- * down, with the line of code that made it.
+ * record that differs by comparing a few of them. Then the tick is stepped once more, and that record is stored, with
+ * the line of code that made it.
  */
 
 import type { ObjectId } from '../../base/time.ts'
@@ -38,14 +38,14 @@ const BASIS = 0x811c_9dc5 | 0
 export class WriteTrace {
   /** How many records there are. */
   count = 0
-  /** The record that is taken down. */
+  /** The record that is stored. */
   record: TraceRecord | undefined = undefined
   readonly #wanted: number
   /** Indexed by record: the fold up to and with it. */
   #folds = new Int32Array(FIRST_RECORDS)
   readonly #number = new DataView(new ArrayBuffer(8))
 
-  /** `wanted`: the record to take down. Default: none. */
+  /** `wanted`: the record to store. Default: none. */
   constructor(wanted: number = -1) {
     this.#wanted = wanted
   }
