@@ -3,7 +3,8 @@
  *
  * Each packet has a stamp of the client's clock. The difference between its arrival and its stamp is the offset of the
  * two clocks plus the way. The smallest difference of the last 200 packets is the offset plus the shortest way; half of
- * the shortest round trip is that way. What a packet needed beyond the smallest difference is its delay in the network.
+ * the shortest round trip is that way. The part of a packet's difference above the smallest is its delay in the
+ * network.
  */
 
 import { RELAY_SAMPLES } from '../base/limits.ts'
@@ -44,7 +45,7 @@ export class ClockLine {
   }
 
   /**
-   * When an order of the last packet was given, on the relay's clock: so long before the sending as the client claims,
+   * When an order of the last packet was given, on the relay's clock: as long before the sending as the client claims,
    * and at most `claimMs`. @hot
    */
   clickAt(now: Millis, slot: number, ageMs: number, claimMs: number): Millis {

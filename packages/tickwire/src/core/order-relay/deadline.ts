@@ -1,9 +1,9 @@
 /**
  * How long after the start of its window a tick is closed.
  *
- * It is one tick, for a click may come at the end of its window, and what the slowest player that counts needs: the way
- * of 95 of 100 packets, the jitter, and one draw or step. It rises by up to 5 % of a tick per tick and falls by 10 ms a
- * second: a bad moment costs a moment, not the rest of the match.
+ * It is one tick, because an order may be given at the end of its window, plus the need of the slowest player that
+ * counts: the way of 95 of 100 packets, the jitter, and one draw or step. It rises by up to 5 % of a tick per tick and
+ * falls by 10 ms a second: a short disturbance does not delay the rest of the match.
  */
 
 import type { Millis } from '../base/time.ts'
@@ -13,9 +13,9 @@ import { FIELD, type RelayState } from './relay-state.ts'
 
 /** Needs up to this are waited for, whatever the median. */
 const NEAR_MS = 100
-/** So far above the median a player is still waited for. */
+/** The deadline covers a player up to this much above the median, in ms. */
 const OUTLIER_MS = 50
-/** A higher need counts for so long after it was measured. */
+/** A higher need counts for this long after it was measured. */
 const HOLD_MS = 2000
 const RISE = 0.05
 const FALL_MS_PER_SECOND = 10
@@ -23,7 +23,7 @@ const FALL_MS_PER_SECOND = 10
 export class Deadline {
   /** The deadline of the tick that closes next, in ms. */
   ms: number
-  /** Where it is going. */
+  /** The target of the deadline, in ms. */
   targetMs: number
   readonly #state: RelayState
   readonly #options: CompleteRelayOptions

@@ -1,11 +1,11 @@
 /**
- * Decides desyncs. The pulses say that players differ; the judge asks all players for the whole hash, takes the
+ * Decides desyncs. The pulses show that players differ; the judge requests the whole hash of all players, takes the
  * majority's state as right, and lets each diverged player search and repair itself with the help of a donor.
  *
  *   difference ──▶ request to all ──▶ reports ──▶ verdict ──▶ asks and answers, passed on ──▶ done ──▶ report
  *
- * It has no game: it compares hashes, and passes on what it cannot read. Without a majority a referee decides, or
- * `tie`. Its memory is one case; a player that differs meanwhile is looked at after it.
+ * It has no game: it compares hashes, and passes on messages that it cannot read. Without a majority a referee decides,
+ * or `tie`. Its memory is one case; a player that differs meanwhile is looked at after it.
  */
 
 import { DESYNC_CASE_BYTES_MAX, DESYNC_CASE_MS, DESYNC_REPORTS_MAX, HEALS_MAX, HEALS_MS } from '../base/limits.ts'
@@ -74,11 +74,11 @@ interface Case {
 }
 
 const REPORTS_MS = 4000
-/** After a case without a difference, a player that says it differs is not asked for so long. */
+/** After a case without a difference, a player that claims to differ is ignored for this long. */
 const LIE_MS = 10_000
 const EXCERPT_TICKS = 60
 const MOVES_MAX = 3
-/** Ticks from the newest one to that which all look at. */
+/** Ticks from the newest tick to the tick that all players compare. */
 const MOVE_TICKS = 3
 const FINDING_CHARS_MAX = 16_000
 
@@ -98,7 +98,7 @@ export class DesyncJudge {
   #events: JudgeEvent[] = []
   /** When a player was repaired, or could not be. */
   readonly #heals = new Map<PeerId, Millis[]>()
-  /** Differences of a player up to this tick are known; and until when the player is not believed. */
+  /** Differences of a player up to this tick are known; and until when the player is ignored. */
   readonly #settled = new Map<PeerId, Tick>()
   readonly #mutedUntil = new Map<PeerId, Millis>()
 
@@ -216,8 +216,8 @@ export class DesyncJudge {
   #judge(now: Millis, open: Case): void {
     const held = Math.max(...[...open.reports.values()].map((report) => report.held), 0)
     if (held > open.tick && this.#moves < MOVES_MAX) {
-      // The tick is too long ago for a player. All look at one to come: every player keeps it when it steps it, also a
-      // page that answers late.
+      // The tick is too long ago for a player. All compare a future tick: every player keeps it when it steps it, also
+      // a page that answers late.
       this.#moves++
       open.tick = Math.max(held, this.#log.newest + MOVE_TICKS)
       open.reports = new Map()
@@ -308,10 +308,10 @@ export class DesyncJudge {
     for (const peer of players) this.#settled.set(peer, Math.max(tick, this.#settled.get(peer) ?? 0))
   }
 
-  /** The donor did not help: the next one may. */
+  /** The donor failed: the next one is tried. */
   #retry(now: Millis, open: Case): void {
     const { healMs } = (open.finding ?? {}) as { healMs?: unknown }
-    // It is repaired, and only the cause is not known.
+    // The player is repaired; only the cause is not known.
     if (healMs !== undefined) {
       this.#settle(open, this.#log.newest)
       return this.#end(now, open, 'healed')
@@ -378,7 +378,7 @@ function rootOf({ reports }: Case, peer: PeerId): Root | undefined {
   return reports.get(peer)?.root
 }
 
-/** What a client says. It may be anything: it is only stored. */
+/** The JSON of a client. It may be anything: it is only stored. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown

@@ -5,8 +5,9 @@
  *   tick ──▶ close: tick events, then pending orders by (time, player, number) ──▶ the tick log ──▶ all clients
  *
  * A tick is a window of time: window k is [start, start + tick length) of the relay's clock, and it is closed one
- * deadline after its start. An order belongs to the window of its click. What is not there at the close is not in the
- * tick: the relay never waits. A late order goes into the next open tick, or is dropped (`late`). The caller drives it.
+ * deadline after its start. An order belongs to the window in which it was given. An order that has not arrived at the
+ * close is not in the tick: the relay never waits. A late order goes into the next open tick, or is dropped (`late`).
+ * The caller drives it.
  */
 
 import { ORDER_LARGE_BYTES_MAX } from '../base/limits.ts'
@@ -204,7 +205,7 @@ export class OrderRelay {
     return this.#tokens.at(tick, slot + 1).nextU32()
   }
 
-  /** What a client is to know about the arrival of its orders. Resets the counters. */
+  /** Feedback for a client about the arrival of its orders. Resets the counters. */
   takeFeedback(slot: number): TimingFeedback {
     return this.#watch.takeFeedback(slot)
   }

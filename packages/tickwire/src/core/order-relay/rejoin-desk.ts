@@ -66,7 +66,7 @@ export class RejoinDesk {
   readonly #waiting = new Set<PeerId>()
   /** When a client got its last image. */
   readonly #servedAt = new Map<PeerId, Millis>()
-  /** Donors that gave nothing, or something wrong, for the clients that wait. */
+  /** Donors that gave no image, or a wrong one, for the clients that wait. */
   readonly #failed = new Set<PeerId>()
   /** Since when a player wants to return, until it steps the newest ticks. */
   readonly #since = new Map<PeerId, Millis>()

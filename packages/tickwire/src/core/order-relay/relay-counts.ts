@@ -1,4 +1,4 @@
-/** What a relay counted since its start. */
+/** The counters of a relay since its start. */
 export interface RelayCounts {
   /** Orders that were placed in a tick. */
   placed: number

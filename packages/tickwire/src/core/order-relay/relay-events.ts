@@ -11,7 +11,7 @@ export class RelayEvents {
 
   /** The next tick has this event. */
   add(name: TickEventName, player: number, value: number): void {
-    // A player that leaves before its join was written was never there.
+    // A player that leaves before its join was written never joined.
     if (name === 'leave' && this.#list.some((event) => event.name === 'join' && event.player === player)) {
       this.#list = this.#list.filter((event) => event.player !== player || event.name === 'pause')
       return

@@ -41,7 +41,7 @@ export interface RelayOptions {
   readonly ordersPerTickMax?: number
   /** Strikes at which a player counts as lagging. Default: 20. */
   readonly strikesMax?: number
-  /** A player without an executed tick for so long is away, in ms. Default: 5000. */
+  /** A player without an executed tick for this long is away, in ms. Default: 5000. */
   readonly stallMs?: number
   /** Pauses of one player. Default: Infinity. */
   readonly pausesMax?: number

@@ -29,7 +29,7 @@ export interface RelayNotice {
 const FROZEN_MS = 1000
 const FROZEN_STRIKES = 3
 const STRIKE_DECAY_MS = 10_000
-/** An order that is so much later than 99 of 100 is a switch, not a slow line. */
+/** An order that is this much later than 99 of 100 shows a lag switch, not a slow line. */
 const SWITCH_MS = 100
 const NOTICES_MAX = 64
 const MICROS = 1000
@@ -93,7 +93,7 @@ export class Watch {
     return state.get(slot, FIELD.away) === 2 && newest - head.executed <= this.#options.tickRate
   }
 
-  /** An order arrived so long before the deadline of its window, in ms. Negative: late. @hot */
+  /** An order arrived `marginMs` before the deadline of its window. Negative: late. @hot */
   noteArrival(slot: number, marginMs: number): void {
     const state = this.#state
     state.add(slot, FIELD.marginMs, marginMs)
@@ -101,7 +101,7 @@ export class Watch {
     if (marginMs < 0) state.add(slot, FIELD.late, 1)
   }
 
-  /** A packet needed so long beyond the shortest way. */
+  /** A packet took `delayMs` longer than the shortest way. */
   noteDelay(now: Millis, slot: number, delayMs: number): void {
     const usual = this.#state.get(slot, FIELD.spread99) / STAMP_UNITS
     if (this.#state.get(slot, FIELD.samples) > SAMPLES_MIN && delayMs > usual + SWITCH_MS) this.#strike(now, slot, 1)

@@ -62,7 +62,7 @@ interface Ask {
 
 /** Ticks from the request to the tick of the image. */
 const LEAD_TICKS = 3
-/** An image that is not there after so many ticks is given up: five seconds. */
+/** An image that has not arrived after this many ticks is given up: five seconds. */
 const WAIT_TICKS = 150
 const NEAR_TICKS = 15
 

@@ -30,7 +30,7 @@ const MS_PER_SECOND = 1000
 const ORDERS: number = LANE_NAMES.indexOf('orders')
 /** The longest large order, whatever its type. Indexed by the type. */
 const LIMITS: Uint32Array = new Uint32Array(256).fill(ORDER_LARGE_BYTES_MAX + 1)
-/** The id of a sender has at most so many bytes. */
+/** The most bytes of the id of a sender. */
 const SENDER_BYTES_MAX = 8
 
 export class RelayLanes {

@@ -1,4 +1,4 @@
-/** What does not compile: calls of another stage of a line. */
+/** Code that must not compile: calls of another stage of a line. */
 
 import { expectTypeOf } from 'vitest'
 import type { BitReader } from '../bits/bit-reader.ts'

@@ -6,8 +6,8 @@
  *   any stage ── close ──▶ disconnecting
  *
  * A call of another stage does not compile. A transition uses the handle up: a used handle throws InvariantError, so a
- * kept one cannot give orders for a player that has left. A client that comes back into its seat has a new line. What
- * a client in the game does (downloading, catching up) is no stage.
+ * kept one cannot give orders for a player that has left. A client that resumes its seat has a new line. The work of a
+ * client in the game (downloading, catching up) is not a stage.
  */
 
 import { InvariantError } from '../base/assert.ts'
@@ -54,7 +54,7 @@ abstract class AnyLine<S extends Stage> {
     record.stage = stage
   }
 
-  /** The line ends. The seat is the room's business: it may be held. */
+  /** The line ends. The room decides whether the seat is kept. */
   close(): ClosedLine {
     return new ClosedLine(this.use())
   }
@@ -125,7 +125,7 @@ export class GameLine extends AnyLine<'in-game'> {
     if (slot >= 0) relay.handleLarge(now, slot, bytes, length)
   }
 
-  /** What the client is to know about the arrival of its orders. Resets the counters. */
+  /** Feedback for the client about the arrival of its orders. Resets the counters. */
   takeFeedback(): TimingFeedback | undefined {
     const { relay, peer } = this.use()
     const slot = relay.slotOf(peer)

@@ -35,7 +35,7 @@ import type { RelayRoomType } from './relay-room-type.ts'
 
 export { RANKED_ROOM, type Referee, type RelayRoomType } from './relay-room-type.ts'
 
-/** What a match must not be able to guess, and where it comes from. */
+/** The secrets of a match, and its source of random bytes. */
 export interface RelaySecrets {
   /** Liveness tokens are made from it. */
   readonly secret: number
@@ -137,7 +137,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.lanes.attach(this.now(), id, connection, isObserver, () => client.source.filledSequence)
     this.#attachSync(id, client)
     if (!isObserver) this.keeping.greet(id)
-    // A new player joins when its first packets have arrived. One that has a slot, and an observer, is there at once.
+    // A new player joins when its first packets have arrived. A player with a slot and an observer join at once.
     if (isObserver || relay.slotOf(id) >= 0) this.#joinLobby(client)
   }
 
@@ -271,7 +271,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
         const verdict = line.stage === 'in-game' ? line.handleOrders(now, frame) : line.handlePrelude(now, frame)
         if (verdict !== 'ok') return verdict
         client.source.noteExecuted(this.relay.lastExecuted)
-        // A pulse that differs is not left for the next tick.
+        // A different pulse is handled at once, not in the next tick.
         if (this.#handleNotices()) this.#carryOut()
         return verdict
       },
@@ -297,7 +297,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     connection.addSink(LOCKSTEP_KIND.sync, sink)
   }
 
-  /** Sends what the judge wants to send, and does what it decided. */
+  /** Sends the messages of the judge, and carries out its decisions. */
   #carryOut(): void {
     for (const event of this.judge.takeEvents()) this.#handleVerdict(event)
     for (const { to, message } of [...this.judge.take(), ...this.desk.take(), ...this.keeping.take()]) {
@@ -371,7 +371,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     return judged
   }
 
-  /** Paths change: the shortest round trip slowly forgets. */
+  /** Paths change, so the shortest round trip grows slowly. */
   #measure(): void {
     for (const client of this.#clients.values()) {
       const { smoothedMs } = client.connection.rtt

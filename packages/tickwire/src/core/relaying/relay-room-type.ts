@@ -18,7 +18,7 @@ export interface RelayRoomType extends RoomRules {
   readonly relay?: Partial<Omit<RelayOptions, 'tickRate' | 'players' | 'secret' | 'seed'>>
   /** 'agreed': all players and the relay add to the seed, and none of them can choose it. Default: 'room'. */
   readonly seed?: 'room' | 'agreed'
-  /** Observers receive ticks so much later. Default: 60. */
+  /** Observers receive ticks this many ticks later. Default: 60. */
   readonly observerDelayTicks?: number
   /** A player with too many strikes (`relay.strikesMax`) is reported, or removed. Default: 'report'. */
   readonly lagging?: 'report' | 'drop'
@@ -26,13 +26,13 @@ export interface RelayRoomType extends RoomRules {
   readonly onNotice?: (notice: RelayNotice) => void
   /** States of players differed. The report has what every player and the relay know. */
   readonly onDesync?: (report: DesyncReport) => void
-  /** Decides who is right when no state has a majority. Default: none; see `relay.desync.tie`. */
+  /** Decides which state is right when none has a majority. Default: none; see `relay.desync.tie`. */
   readonly referee?: Referee
   /** Makes a recorder for a match. Default: matches are not recorded. */
   readonly record?: (match: RecordedMatch) => RelayRecorder
 }
 
-/** Knows the game, and steps it to say which state is right. */
+/** A program with the game, which steps it to decide which state is right. */
 export interface Referee {
   /** The hash of the state after a tick of the log. Undefined: it cannot be known. */
   judge(seed: number, log: TickLog, tick: Tick): Root | undefined | Promise<Root | undefined>
