@@ -233,7 +233,7 @@ describe('allocations', () => {
     expect(stage.received.map(({ to }) => to)).toEqual([C, B])
   })
 
-  test('[NAT6] a drain refuses new allocations and tells peers to move', () => {
+  test('[NAT6] a drain refuses new allocations and asks peers to move', () => {
     const { stage, a, b } = pair()
     stage.relay.drain(stage.now, 10_000)
     stage.settle()

@@ -30,7 +30,7 @@ export class Binding {
     this.channel = channel
   }
 
-  /** Lets packets of a connection pass. 0 is no connection. */
+  /** Lets packets of a connection pass. 0 means none. */
   learn(lo: number, hi: number): void {
     if ((lo | hi) === 0 || this.knows(lo, hi)) return
     this.#oldLo = this.#newLo
@@ -225,14 +225,14 @@ export interface RelaySession {
   members: readonly Allocation[]
 }
 
-/** Where an allocation stands in its table. */
+/** The place of an allocation in its table. */
 export interface AllocationPlace {
   readonly slot: number
   readonly columns: AllocationColumns
   readonly turnPort: number
 }
 
-/** What an allocation is made from. */
+/** The inputs of a new allocation. */
 export interface AllocationGrant {
   readonly address: string
   readonly origin: string

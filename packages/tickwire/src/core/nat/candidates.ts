@@ -55,7 +55,7 @@ function checkCandidate(item: unknown, isLoopbackAllowed: boolean): Candidate | 
   return { kind, address, allocation }
 }
 
-/** Whether a player may have this address. Tunnelled spellings of other addresses are none. */
+/** Whether a player may have this address. Tunnelled forms of other addresses are refused. */
 export function isReachable(address: string, isLoopbackAllowed: boolean = false): boolean {
   if (address.length > 64 || portOf(address) === 0 || originKey(address, key) === undefined) return false
   if (key.isEmbedded) return false

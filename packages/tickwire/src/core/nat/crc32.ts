@@ -1,4 +1,4 @@
-/** CRC-32 (ISO-HDLC, as in Ethernet and zip): what the FINGERPRINT of a STUN message is made from. */
+/** CRC-32 (ISO-HDLC, as in Ethernet and zip): the checksum in the FINGERPRINT of a STUN message. */
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   let word = index

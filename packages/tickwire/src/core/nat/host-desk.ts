@@ -2,7 +2,7 @@
  * A host's side of signalling: it answers the offers of guests, each once, and repeats an answer when the offer is
  * repeated.
  *
- * Offers come from players that know the code: their number is bounded, and what is made for one is released when the
+ * Offers come from players that know the code: their number is bounded, and the resources of one are released when the
  * place is needed.
  */
 
@@ -10,7 +10,7 @@ import { GUEST_OFFERS_MAX } from '../base/limits.ts'
 import type { Candidate } from './candidates.ts'
 import type { Signal, SignalOffer } from './signaling.ts'
 
-/** What the machine does for a guest. */
+/** The functions of the machine for a guest. */
 export interface HostPaths {
   /** Where this host can be reached now. */
   candidates(): readonly Candidate[]
@@ -20,7 +20,7 @@ export interface HostPaths {
   addCandidates(guest: string, candidates: readonly Candidate[]): void
   /** Answers a WebRTC offer. Undefined: this host has no WebRTC, or the offer is invalid. Never rejects. */
   answer(guest: string, sdp: string): Promise<string | undefined>
-  /** Releases what was made for a guest. */
+  /** Releases the resources of a guest. */
   forget(guest: string): void
 }
 
@@ -67,7 +67,7 @@ export class HostDesk {
     void this.#answer(name, guest, signal)
   }
 
-  /** Tells every guest where this host can be reached now. */
+  /** Sends every guest the current candidates of this host. */
   announce(): void {
     const candidates = this.#paths.candidates()
     for (const [name, guest] of this.#guests) {

@@ -2,8 +2,8 @@
  * Signalling by Tickwire connections: to a known address (direct), or through a packet relay to a known allocation.
  *
  * One connection for each peer, sealed like every other, with one ordered channel on which a message is one JSON text.
- * The member that connects says its name in the user bytes of the handshake. A name that is in use is refused, so that
- * no member can speak for another.
+ * The member that connects sends its name in the user bytes of the handshake. A name that is in use is refused, so that
+ * no member can pretend to be another.
  *
  * It has no socket and no clock: `handleDatagram` and `drain` are called as for an endpoint, and `onDue` asks for a
  * `drain` soon.
@@ -127,7 +127,7 @@ export class LineSignaling implements Signaling {
     return next
   }
 
-  /** Says goodbye to every peer. `drain` until then sends it. */
+  /** Disconnects from every peer. `drain` sends the disconnects. */
   close(now: Millis = 0): void {
     this.#isClosed = true
     this.#box.clear()

@@ -20,7 +20,7 @@ export const STUN_COOKIE = 0x2112_a442
 
 const words = new Uint16Array(8)
 
-/** Reads `text` into `words`. Returns the family, and 0 when the text is no address with a port. */
+/** Reads `text` into `words`. Returns the family, or 0 when the text is not an address with a port. */
 function parse(text: string): 0 | 4 | 6 {
   const end = hostEndOf(text)
   if (end < 0 || portOf(text) === 0) return 0
@@ -35,18 +35,18 @@ export function portOf(text: string): number {
   return end < 0 || colon >= text.length ? 0 : portAt(text, colon + 1)
 }
 
-/** The IP address of `1.2.3.4:5678` or `[::1]:5678`, without brackets; '' when the text is none. */
+/** The IP address of `1.2.3.4:5678` or `[::1]:5678`, without brackets; '' when the text is not an address. */
 export function hostOf(text: string): string {
   const end = hostEndOf(text)
   return end < 0 ? '' : text.slice(text.charCodeAt(0) === 0x5b ? 1 : 0, end)
 }
 
-/** The family of an address with a port; 0 when the text is none. */
+/** The family of an address with a port; 0 when the text is not one. */
 export function familyOf(text: string): 0 | 4 | 6 {
   return parse(text)
 }
 
-/** Writes an address as relay messages carry it, at `at`. Text that is no IP address is written as "none". */
+/** Writes an address as relay messages carry it, at `at`. Text that is not an IP address is written as "none". */
 export function writeRelayAddress(text: string, bytes: Uint8Array, at: number): number {
   const family = parse(text)
   bytes[at] = family
@@ -91,7 +91,7 @@ export function readRelayAddress(bytes: Uint8Array, at: number, end: number, out
 
 /**
  * Writes the value of an XOR- address attribute at `at`: 8 or 20 bytes. `header` is where the STUN message begins: its
- * bytes 4 to 19 mask the address. Returns the end, and `at` when the text is no IP address.
+ * bytes 4 to 19 mask the address. Returns the end, or `at` when the text is not an IP address.
  */
 export function writeXorAddress(text: string, bytes: Uint8Array, at: number, header: number): number {
   const family = parse(text)

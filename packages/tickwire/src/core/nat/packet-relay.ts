@@ -37,7 +37,7 @@ const HANDSHAKE_ACCEPTED = 3
 
 /** A relay without sockets. */
 export class PacketRelay {
-  /** What has happened so far. */
+  /** The counters so far. */
   readonly counts: RelayCounts = createRelayCounts()
   readonly #options: RelayOptions
   readonly #table: Allocations
@@ -102,7 +102,7 @@ export class PacketRelay {
     return this.#notices.length > 0 ? now : this.#sweepAt
   }
 
-  /** Refuses new allocations, and tells all peers to move to another relay within `ms`. */
+  /** Refuses new allocations, and asks all peers to move to another relay within `ms`. */
   drain(now: Millis, ms: number): void {
     this.#desk.isDraining = true
     this.#drainEndsAt = now + ms
@@ -110,7 +110,7 @@ export class PacketRelay {
     this.#notices = [...this.#table.values()].filter(({ turnPort }) => turnPort === 0)
   }
 
-  /** The transport closed a path: what was allocated there is gone. Only for transports with connections. */
+  /** The transport closed a path: its allocation is gone. Only for transports with connections. */
   handlePathClosed(address: string): void {
     const allocation = this.#table.ofAddress(address)
     if (allocation !== undefined) this.#table.remove(allocation)

@@ -26,13 +26,13 @@ import type { CryptoProvider } from '../crypto/provider.ts'
 import type { Candidate, PathMode } from './candidates.ts'
 import { RELAY_KIND, RelayMessage, isMacValid, readRelay, sealRelay } from './relay-wire.ts'
 
-/** Where a race stands. */
+/** The state of a race. */
 export type PathState = 'idle' | 'racing' | 'relayed' | 'direct'
 
-/** What happens to a race. */
+/** The events of a race. */
 export type PathEvent = 'start' | 'answered' | 'over' | 'silent' | 'moved' | 'again'
 
-/** Why the path is what it is. */
+/** Why this path is used. */
 export type PathReason =
   | 'not-started' | 'race-runs' | 'probe-answered' | 'no-answer' | 'direct-path-silent' | 'network-changed'
   | 'relay-only'
@@ -49,7 +49,7 @@ export const PATH_TABLE: {
   direct: { silent: ['racing', 'direct-path-silent'], moved: ['racing', 'network-changed'] },
 }
 
-/** A probe was sent so many times without an answer: its transaction is still remembered. */
+/** The transactions of this many probes are remembered. */
 const TRANSACTIONS_KEPT = 64
 /** An answer from another address must be faster by this much, in ms, to win over the first. */
 const FASTER_MS = 5
@@ -72,9 +72,9 @@ export interface PathRaceConfig {
 
 /** The race for a path to one peer. */
 export class PathRace {
-  /** Where the race stands. */
+  /** The state of the race. */
   state: PathState = 'idle'
-  /** Why it stands there. */
+  /** The reason of the state. */
   reason: PathReason = 'not-started'
   /** The address of the direct path; '' while there is none. */
   direct: string = ''
@@ -113,7 +113,7 @@ export class PathRace {
     this.#apply(now, 'moved')
   }
 
-  /** Handles a probe or a reply of this peer. False when the datagram is none. */
+  /** Handles a probe or a reply of this peer. False when the datagram is neither. */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): boolean {
     const message = this.#message
     if (this.#config.mode === 'relay-only' || !readRelay(bytes, length, message)) return false
@@ -156,7 +156,7 @@ export class PathRace {
   #handleProbe(now: Millis, from: string, transaction: number): void {
     if (this.#replies.length < CANDIDATES_LEARNT_MAX) this.#replies.push({ to: from, transaction })
     const known = this.#targets.find(({ address }) => address === from)
-    // The peer's router lets this address through now: what is sent at once is a probe interval earlier.
+    // The peer's router lets this address through now: a probe at once saves a probe interval.
     if (known !== undefined && this.state === 'racing') known.sendAt = Math.min(known.sendAt, this.#hurriedAt(now))
     if (known !== undefined || this.#learnt >= CANDIDATES_LEARNT_MAX) return
     this.#learnt++

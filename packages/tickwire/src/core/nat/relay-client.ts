@@ -3,7 +3,7 @@
  *
  * It has no socket: `pollTransmit` has the control messages to send to `relay`, `wrap` makes channel data. The messages
  * are repeated every RELAY_RETRY_MS until they are answered. While `isWatched`, the relay is pinged, so that `isSilent`
- * tells a dead relay from an idle one.
+ * distinguishes a dead relay from an idle one.
  *
  * States: `asking` (no allocation yet), `ready`, `moving` (the relay closes soon: use another), `refused`.
  */
@@ -217,7 +217,9 @@ export class RelayClient {
     return Math.max(now, next)
   }
 
-  /** STUN says a round trip earlier than an allocation where this peer is seen. A WebSocket has no such address. */
+  /**
+   * STUN gives the outer address of this peer a round trip earlier than an allocation. A WebSocket has no such address.
+   */
   #askStun(out: Transmit): boolean {
     this.#isStunDue = false
     out.to = this.relay
@@ -225,7 +227,7 @@ export class RelayClient {
     return true
   }
 
-  /** Fills `message` with what is due. */
+  /** Fills `message` with the request that is due. */
   #choose(now: Millis, message: RelayMessage): boolean {
     if (!this.isReady) {
       if (now < this.#askAt) return false

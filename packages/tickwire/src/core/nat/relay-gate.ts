@@ -57,7 +57,7 @@ export class RelayGate {
     return this.#stun.mayChallenge(now, address) && this.#allStun.take(now)
   }
 
-  /** The origin that allocations are counted by; '' when it is exempt or no IP address. */
+  /** The origin that allocations are counted by; '' when it is exempt or not an IP address. */
   originOf(address: string): string {
     const key = originKey(this.#options.addressOf(address), this.#key)
     if (key === undefined || (this.#options.areLocalExempt && key.isLocal)) return ''

@@ -72,7 +72,7 @@ export interface RelayCounts {
   refreshed: number
   /** TURN requests of proven clients that got an error. */
   refused: number
-  /** Allocations that ended without a word. */
+  /** Allocations that expired without a release. */
   expired: number
   /** Dropped: invalid bytes. */
   malformed: number

@@ -141,7 +141,7 @@ export function parseRelayToken(bytes: Uint8Array): RelayToken | undefined {
   }
 }
 
-/** What one allocation may use: what its token says, and at most what the relay allows. */
+/** The quota of one allocation: that of its token, and at most that of the relay. */
 export function leastQuota(asked: RelayQuota, allowed: RelayQuota): RelayQuota {
   const least = (one: number, other: number): number => (one === 0 ? other : Math.min(one, other))
   return {

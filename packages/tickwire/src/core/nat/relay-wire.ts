@@ -73,7 +73,7 @@ export class RelayMessage {
   /** BindOk: the channel that leads to the other allocation, and a tag of the peer's origin. */
   channel: number = 0
   originTag: Uint8Array = NO_BYTES
-  /** Moving: until when the relay goes on. */
+  /** Moving: how long the relay stays open, in ms. */
   leftMs: number = 0
   /** Error and Moving: a value of `RELAY_ERROR`. */
   reason: number = 0
@@ -97,7 +97,7 @@ export function isRelayControl(bytes: Uint8Array, length: number): boolean {
     && bytes[4] === PACKET_TYPE.relayControl
 }
 
-/** Reads a message. False when the bytes are none. The mac is not checked: `isMacValid` does that. */
+/** Reads a message. False when the bytes are not a message. The mac is not checked: `isMacValid` does that. */
 export function readRelay(bytes: Uint8Array, length: number, out: RelayMessage): boolean {
   if (!isRelayControl(bytes, length) || readHeader(bytes, length, header) !== 'ok') return false
   if (header.version !== PROTOCOL_VERSION) return false

@@ -28,7 +28,7 @@ export interface TextSocket {
   close(): void
 }
 
-/** What proves the right to take part. */
+/** The proof that a member may take part. */
 export type SignalPass =
   | { readonly session: string; readonly ticket: string }
   | { readonly session: string; readonly code: string; readonly key: string; readonly secret: string }

@@ -1,5 +1,5 @@
 /**
- * Signalling: the messages by which two peers learn each other's candidates, and the contract of what carries them.
+ * Signalling: the messages by which two peers learn each other's candidates, and the contract of their carrier.
  *
  * ```
  * offer / answer   identity (64 hexadecimal digits), key (32), candidates, sdp (browsers)
@@ -21,14 +21,14 @@
  * ```
  *
  * An implementation keeps received text in a `SignalBox` and calls `onArrival` when the box took it. It is added to
- * `test/contract/signaling.test.ts` as one more stage of `test/contract/signaling.contract.ts`. What a rendezvous says
- * itself (its relays, which member left) is no message between peers, and belongs to the rendezvous.
+ * `test/contract/signaling.test.ts` as one more stage of `test/contract/signaling.contract.ts`. The messages of a
+ * rendezvous itself (its relays, which member left) are not messages between peers, and belong to the rendezvous.
  */
 
 import { SIGNALS_WAITING_MAX, SIGNAL_CHARS_MAX } from '../base/limits.ts'
 import { type Candidate, checkCandidates } from './candidates.ts'
 
-/** How a peer can be reached, and who it is. */
+/** How a peer can be reached, and its identity. */
 export interface SignalOffer {
   /** The offer of a guest, or the answer to it. */
   readonly kind: 'offer' | 'answer'
@@ -69,7 +69,10 @@ export function encodeSignal(signal: Signal): string {
   return JSON.stringify(signal)
 }
 
-/** The message in a text; undefined when it is none. Never throws. `isLoopbackAllowed`: for tests on one machine. */
+/**
+ * The message in a text; undefined when the text is not a message. Never throws. `isLoopbackAllowed`: for tests on one
+ * machine.
+ */
 export function decodeSignal(text: string, isLoopbackAllowed: boolean = false): Signal | undefined {
   if (text.length > SIGNAL_CHARS_MAX) return undefined
   const value = parse(text)
@@ -95,7 +98,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A message box of limited size: what every implementation keeps received messages in. */
+/** A message box of limited size, in which every implementation keeps received messages. */
 export class SignalBox {
   /** Messages that were dropped: invalid, or too many. */
   dropped: number = 0

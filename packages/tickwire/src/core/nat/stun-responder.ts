@@ -1,5 +1,5 @@
 /**
- * A STUN server without sockets: it tells a peer which address it has from outside.
+ * A STUN server without sockets: it sends a peer the address that the peer has from outside.
  *
  * Its answers are longer than the questions by 12 bytes (24 for IPv6), so they are limited for each origin and in
  * total.
@@ -13,7 +13,7 @@ import { StunMessage, answerBinding, readStun } from './stun.ts'
 
 /** Answers Binding requests. */
 export class StunResponder {
-  /** Answers, requests over a limit, and datagrams that are no Binding request. They only grow. */
+  /** Answers, requests over a limit, and datagrams that are not a Binding request. They only grow. */
   readonly counts: { stun: number; limited: number; malformed: number } = { stun: 0, limited: 0, malformed: 0 }
   #gate: RelayGate
   #message: StunMessage = new StunMessage()

@@ -1,5 +1,5 @@
 /**
- * STUN messages (RFC 8489): what a peer's address looks like from outside.
+ * STUN messages (RFC 8489): the address of a peer as seen from outside.
  *
  * ```
  * byte  0        2         4              8                 20
@@ -82,7 +82,7 @@ export function isStun(bytes: Uint8Array, length: number): boolean {
   return length >= STUN_HEADER_BYTES && bytes[0] < 0x40 && readUint32Be(bytes, 4) === STUN_COOKIE
 }
 
-/** Reads the message in the first `length` bytes. False when they are no valid STUN message. */
+/** Reads the message in the first `length` bytes. False when they are not a valid STUN message. */
 export function readStun(bytes: Uint8Array, length: number, out: StunMessage): boolean {
   if (!isStun(bytes, length) || readUint16Be(bytes, 2) !== length - STUN_HEADER_BYTES || length % 4 !== 0) return false
   const type = readUint16Be(bytes, 0)
@@ -162,7 +162,7 @@ export class StunWriter {
     return this
   }
 
-  /** Writes an XOR- address attribute, or nothing when the text is no IP address. */
+  /** Writes an XOR- address attribute, or nothing when the text is not an IP address. */
   address(type: number, text: string): this {
     const end = writeXorAddress(text, this.bytes, this.length + 4, 0)
     if (end === this.length + 4) return this

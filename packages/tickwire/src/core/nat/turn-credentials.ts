@@ -17,7 +17,7 @@ export const TURN_REALM = 'turn'
 /** The password. */
 export const TURN_PASSWORD = 'tickwire'
 
-/** What `RTCPeerConnection` asks for, for a relay token. */
+/** The credentials for `RTCPeerConnection` from a relay token. */
 export function turnCredentials(token: Uint8Array): { readonly username: string; readonly credential: string } {
   return { username: bytesToText(token), credential: TURN_PASSWORD }
 }
