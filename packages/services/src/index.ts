@@ -1,4 +1,4 @@
-/** The door of `@tickwire/services`: what the command `tickwire` loads, and what programs may use. */
+/** The door of `@tickwire/services`, for the command `tickwire` and for programs. */
 
 export { runService, SERVICES } from './cli/run.ts'
 export type { Service, ServiceWorld } from './cli/service.ts'

@@ -1,6 +1,6 @@
 /**
- * A relay and a rendezvous in one process, with everything in memory: what friends on one network need, and a whole
- * service on one small machine.
+ * A relay and a rendezvous in one process, with everything in memory: for friends on one network, or as a whole service
+ * on one small machine.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -9,7 +9,7 @@ import { textToKey } from 'tickwire/engine'
 
 type KeyKind = NonNullable<ReturnType<typeof textToKey>>['kind']
 
-/** The key of `kind` that `--option value` names. Throws `ConfigError` when it is none. */
+/** The key of `kind` that `--option value` names. Throws `ConfigError` when it is not a key. */
 export function readKeyOption(option: string, value: string, kind: KeyKind): Uint8Array {
   const text = value.startsWith('tickwire-') ? value : readKeyFile(option, value)
   const found = textToKey(text.trim())

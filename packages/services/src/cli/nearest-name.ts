@@ -1,6 +1,6 @@
 /** Finds the name that a misspelled one was probably meant to be. */
 
-/** More changes than this, and it is another word. */
+/** With more changes than this it is a different word. */
 const CHANGES_MAX = 3
 
 /** The known name with the fewest changed letters; undefined when all of them are far away. */

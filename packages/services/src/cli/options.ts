@@ -18,7 +18,7 @@ export interface Option {
   readonly kind: OptionKind
   /** One line of help, without its default. */
   readonly help: string
-  /** What stands for the value in the help text: `N`, `FILE`. */
+  /** The placeholder of the value in the help text: `N`, `FILE`. */
   readonly value?: string
   /** Undefined: the option may be missing. */
   readonly default?: string | number | boolean
@@ -162,7 +162,7 @@ function valueOf(option: Option, texts: readonly string[], place: string): unkno
   }
 }
 
-/** A duration in ms; undefined when the text is none. */
+/** A duration in ms; undefined when the text is not a duration. */
 export function readDuration(text: string): number | undefined {
   const [, number, unit = ''] = DURATION.exec(text) ?? []
   return number === undefined ? undefined : Number(number) * (UNITS_MS[unit] ?? 0)

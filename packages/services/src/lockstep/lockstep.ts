@@ -11,7 +11,7 @@ import { defineService, type Service } from '../cli/service.ts'
 import { openStatus } from '../telemetry/status.ts'
 import { lockstepRegistry } from './lockstep-metrics.ts'
 
-/** A longer file is no card; `decodeCard` refuses less than this. */
+/** A longer file is not a card; `decodeCard` has a lower limit. */
 const CARD_BYTES_MAX = 65_536
 
 /** Serves lockstep matches. */

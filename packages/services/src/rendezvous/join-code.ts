@@ -19,7 +19,7 @@ const SUFFIX_CHARS = 4
 const KEY_CHARS = 16
 const WORDS: ReadonlySet<string> = new Set(wordlist.map((word) => word.toUpperCase()))
 const WORD_LIST: readonly string[] = [...WORDS]
-/** Longer texts are no codes. */
+/** Longer texts are not codes. */
 const CODE_CHARS_MAX = 48
 
 /** A new code. `isStrong`: two words that can be separated without a dash too. */
@@ -35,7 +35,7 @@ export function makeKey(): string {
   return characters(KEY_CHARS)
 }
 
-/** What a player typed, or a link has: the code as it was made, and the key of a link. Undefined when it is no code. */
+/** Reads a typed code or a link: the code as it was made, and the key of a link. Undefined when it is not a code. */
 export function readCode(text: string): { readonly code: string; readonly key: string | undefined } | undefined {
   if (text.length > CODE_CHARS_MAX) return undefined
   const [plain = '', key] = splitKey(text.toUpperCase().replaceAll(/[\s_]/g, '-').replaceAll(/-+/g, '-'))

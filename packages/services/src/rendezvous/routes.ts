@@ -14,13 +14,13 @@ import {
 } from './schemas.ts'
 import type { Session, Sessions } from './sessions.ts'
 
-/** What the routes work with. */
+/** The parts that the routes use. */
 export interface RendezvousDesk {
   readonly sessions: Sessions
   readonly relays: RelayIssuer
   /** Where the page of the game is; undefined: at the address of the rendezvous itself. */
   readonly pageUrl: string | undefined
-  /** What follows the address of the page in links, before the code: `?tick=64`. */
+  /** The text after the address of the page in links, before the code: `?tick=64`. */
   readonly pageQuery: string
   /** Pages of these origins may use the rendezvous. */
   readonly origins: readonly string[] | 'any'
@@ -79,7 +79,7 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
   }, async (request) => {
     const now = monotonicNow()
     const origin = originOf(request)
-    // Nothing is looked up, so a right guess looks like a wrong one.
+    // Nothing is looked up, so a right guess gets the same answer as a wrong one.
     if (!guesses.mayGuess(now, origin)) {
       counts.limited++
       throw new HttpRefusal(429, 'too-many-guesses', 'Too many wrong codes.', 'Wait some minutes, then try again.')

@@ -37,7 +37,7 @@ export interface Session extends SessionDescription {
   expiresAt: number
 }
 
-/** What a host needs to come back. */
+/** The proof with which a host takes its session back. */
 export interface SessionProof {
   readonly session: string
   readonly code: string
@@ -65,7 +65,7 @@ export class Sessions {
   readonly #byId: Map<string, Session> = new Map()
   readonly #byCode: Map<string, Session> = new Map()
 
-  /** `secretKey`: at least 16 secret bytes; the same after a restart, so that hosts come back. */
+  /** `secretKey`: at least 16 secret bytes; the same after a restart, so that hosts keep their sessions. */
   constructor(limits: SessionLimits, secretKey: Uint8Array) {
     this.limits = limits
     this.#secretKey = secretKey
@@ -100,7 +100,7 @@ export class Sessions {
     return this.#add(now, ip, description, proof.session, proof.code, proof.key)
   }
 
-  /** Whether a host may speak for a session. */
+  /** Whether a host has proved that a session is its own. */
   isProven({ session, code, key, secret }: SessionProof): boolean {
     const expected = Buffer.from(this.secretOf({ id: session, code, key }))
     const given = Buffer.from(secret)

@@ -25,12 +25,12 @@ const SIGNAL_BYTES_MAX = 40_000
 const SIGNALS_PER_SECOND = 20
 const SIGNALS_BURST = 64
 const HELLO_MS = 5000
-/** A member whose socket has this much unsent does not read. */
+/** A member whose socket has this many unsent bytes does not read, and is disconnected. */
 const UNSENT_BYTES_MAX = 262_144
 const PING_MS = 15_000
 const HOST = 'host'
 
-/** What a member says first, and later. */
+/** The messages of a member: the first, and later ones. */
 interface MemberText {
   readonly session?: unknown
   readonly ticket?: unknown

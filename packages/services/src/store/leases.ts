@@ -1,6 +1,6 @@
 /**
  * Leases: everything that services share. A lease has a kind, an id, an owner, a text and a time to live. Only its
- * owner renews or drops it, and nothing else deletes it before its time is over. State that was lost comes back with
+ * owner renews or drops it, and nothing else deletes it before its time is over. State that was lost is restored with
  * the next renewal of its owner, which gets `gone` and puts it again.
  *
  * Two implementations have the same contract (test/contract/leases.contract.ts): `MemoryLeases` for one process, and
@@ -43,7 +43,7 @@ export const LEASE_KINDS = {
   token: 200_000,
   /** Packet relays. */
   relay: 1000,
-  /** What an origin did of late: only counted. */
+  /** Recent actions of an origin: only counted. */
   origin: 200_000,
 } as const
 

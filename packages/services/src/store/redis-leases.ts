@@ -3,7 +3,7 @@
  *
  * A call waits `STORE_DEADLINE_MS` at most. After a failed call, other calls answer `unavailable` at once, except one
  * in `PROBE_MS`: requests do not pile up before a Redis that is frozen. A connection without any answer for `SILENT_MS`
- * is made anew, because TCP may wait minutes before it repeats what a broken network lost.
+ * is replaced, because TCP may wait minutes before it repeats data that a broken network lost.
  *
  * Nothing is persisted, and an emptied Redis is full again after the owners' next renewals.
  */
