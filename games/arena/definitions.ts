@@ -63,7 +63,7 @@ export const Match = entity({
   blast: position.server(), blastAt: u32.server(),
 }, { name: 'Match' })
 
-/** What a client joins with. */
+/** The join data of a client. */
 export const join = { name: text(16) } as const
 /** Changes the name of a player that has joined. */
 export const Rename = message({ name: text(16) }, 'Rename')

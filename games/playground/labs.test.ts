@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const ROOT = new URL('../../', import.meta.url)
 
-/** Opens a lab with some dials turned, and lets so many seconds pass. */
+/** Opens a lab with some dials changed, and lets `seconds` pass. */
 function play(lab: Lab, seconds: number, turned: Settings = {}): Stage {
   const stage = lab.open({ ...settingsOf(lab.dials), ...turned }, NO_HANDS)
   advance(stage, seconds * 1000)

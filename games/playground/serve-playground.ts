@@ -53,7 +53,7 @@ export async function servePlayground({ port, host }: PlaygroundSettings): Promi
   server.timeout = IDLE_MS
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ message }) =>
-      reject(new Error(`port ${port} of ${host} cannot be had (${message}). Say another: --port ${port + 10}`)),
+      reject(new Error(`port ${port} of ${host} is not available (${message}). Fix: --port ${port + 10}`)),
     )
     server.listen(port, host, resolve)
   })

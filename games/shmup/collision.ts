@@ -1,4 +1,4 @@
-/** What touches what, and what comes of it. All sizes are circles. */
+/** Collisions between objects, and their effects. All shapes are circles. */
 
 import { math, type ObjectOf, type World } from 'tickwire'
 import {
@@ -9,7 +9,7 @@ import { clamp, ENEMY_SCORE, ENEMY_SIZE } from './enemies.ts'
 import { hurt, pick, score, type PilotObject, type ShipObject } from './ships.ts'
 import { leave } from './shots.ts'
 
-/** What carriers drop, in turn. */
+/** The power-ups that carriers drop, in turn. */
 const DROPS = [
   FORCE_POWER, WEAPON_UPGRADE, SPEED_BOOST, SHIELD, INVINCIBILITY, EXTRA_LIFE, WEAPON_UPGRADE, FORCE_POWER,
 ]

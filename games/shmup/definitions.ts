@@ -15,7 +15,7 @@ const x = fixed(-200, 1160, 1 / 8)
 const y = fixed(-100, 640, 1 / 8)
 const speed = fixed(-1000, 1000, 1)
 
-/** What the player steers, and the page predicts. */
+/** The ship of a player, which the page predicts. */
 export const Ship = entity({ x, y, vx: speed, vy: speed, isUp: bool.initially(true), boost: int(0, 3) },
   { name: 'Ship', priority: 3 })
 
@@ -94,7 +94,7 @@ export const Scored = message({ peer: u32, score: u32, delta: int(-10_000, 10_00
 export const Gone = message({ id: u32, x, y, reason: int(0, 4) }, 'Gone', { delivery: 'unordered' })
 export const Level = message({ level: u8, state: int(0, 3), bonus: u32, seconds: u16 }, 'Level',
   { delivery: 'unordered' })
-/** What a page joins with. */
+/** The join data of a page. */
 export const join = { name: text(16) } as const
 
 export const STICK = 8

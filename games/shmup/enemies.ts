@@ -19,7 +19,7 @@ export const ENEMY_SCORE: readonly number[] = [100, 120, 150, 180, 150, 250, 200
 const SPEED = [190, 160, 120, 150, 130, 110, 120, 80, 70]
 const SECOND = TICK_RATE
 
-/** Spawns what the level brings in this tick. */
+/** Spawns the enemies of the level that are due in this tick. */
 export function bringWaves(
   world: World, match: ObjectOf<typeof Match>, players: number, skippedTicks: number,
 ): void {

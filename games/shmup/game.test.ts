@@ -42,7 +42,7 @@ test('[SHMUP2] three bots finish level 1: waves, power-ups, a boss with three ph
   expect(sim.server(Pilot).every(({ score }) => score > 0)).toBe(true)
 })
 
-test('[SHMUP3] without lives the match is lost, and begins anew', () => {
+test('[SHMUP3] without lives the match is lost, and starts over', () => {
   const sim = simulate(shmupGame(2), { seed: 1, clients: 0 })
   sim.host.addBot(() => ({}))
   sim.run(500)

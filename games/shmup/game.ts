@@ -18,8 +18,8 @@ const SECOND = TICK_RATE
 const LEVEL_BONUS = 2000
 
 /**
- * Makes the game. For tests and practice, it may begin with another level, 1 to 3, and each level may leave out so many
- * seconds of its waves.
+ * Makes the game. For tests and practice, it may begin with another level, 1 to 3, and leave out the first seconds of
+ * the waves of each level.
  */
 export function shmupGame(firstLevel: number = 1, skippedSeconds: number = 0): ShmupGame {
   return defineGame({

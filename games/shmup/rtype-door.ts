@@ -36,7 +36,7 @@ const AI_TICKS = TICK_RATE / 2
 
 /** Brings R-Type clients into a match. */
 export class RtypeDoor {
-  /** Called when a client came or went, with the number of clients. */
+  /** Called when a client joined or left, with the number of clients. */
   onCount: (count: number) => void = () => {}
   /** Called when the packets of a tick are queued. */
   onSent: () => void = () => {}
@@ -97,7 +97,7 @@ export class RtypeDoor {
     this.#stream.remove(peer)
   }
 
-  /** Players that are no bots. */
+  /** Players that are not bots. */
   #people(): number {
     return [...this.#host.world.each(Pilot)].filter(({ isBot }) => !isBot).length
   }

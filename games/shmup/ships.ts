@@ -30,7 +30,7 @@ export function addPlayer(world: World, peer: number, name: string): void {
   })
 }
 
-/** Moves a ship by what its player holds. The page runs this too. */
+/** Moves a ship by the input of its player. The page runs this too. */
 export function moveShip(ship: ShipObject, held: Held): void {
   if (!ship.isUp) return
   const pace = PACE * (1 + ship.boost * 0.15)

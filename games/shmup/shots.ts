@@ -3,7 +3,7 @@
 import { math, type ObjectOf, type World } from 'tickwire'
 import { BEAM, BULLET, Fired, Gone, HEIGHT, MISSILE, Shot, TICK_RATE, WIDTH } from './definitions.ts'
 
-/** An enemy fires in a direction, in radians, at so many pixels a second. */
+/** An enemy fires in a direction, in radians, at a speed in pixels per second. */
 export function fireAt(world: World, from: { readonly id: number; x: number; y: number }, angle: number, pace: number,
   kind: number): void {
   const [dx, dy] = [math.cos(angle), math.sin(angle)]
@@ -12,7 +12,7 @@ export function fireAt(world: World, from: { readonly id: number; x: number; y: 
   world.emit(shot, Fired, { shooter: from.id, x: from.x, y: from.y, kind, by: 0, dx, dy, shot: shot.id })
 }
 
-/** What a ship fires. */
+/** One shot of a ship. */
 export interface Volley {
   readonly kind: number
   readonly damage: number

@@ -69,7 +69,7 @@ async function openRtype(
   host: Serving<typeof input>['host'], port: number, onCount: (count: number) => void,
 ): Promise<ServingRtype> {
   const rtype = await serveRtype({ port }, (event) => door.handle(event))
-  // The door works inside of a tick, where nothing may read a clock. What it sends waits until the tick is over.
+  // The door works inside of a tick, where nothing may read a clock. Its packets wait until the tick is over.
   let waiting: { readonly peer: RtypePeer; readonly packet: RtypePacket }[] = []
   const flush = (): void => {
     for (const { peer, packet } of waiting) rtype.send(peer, packet)

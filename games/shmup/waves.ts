@@ -2,7 +2,7 @@
 
 import { BOSS, CARRIER, CHASER, DRONE, KAMIKAZE, ORBITER, PATROL, ROCK, WEAVER } from './definitions.ts'
 
-/** So many of a kind, `gap` seconds apart, from `y` on with `step` between them. */
+/** `count` enemies of a kind, `gap` seconds apart, from `y` on with `step` between them. */
 export interface Wave {
   readonly at: number
   readonly kind: number

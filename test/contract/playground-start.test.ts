@@ -46,6 +46,6 @@ test('[PLAY15] a port in use is reported, with one to try', SLOW, async () => {
   const program = new Program(SERVER, ['--port', `${port}`])
   expect(await program.ended).toBe(1)
   other.close()
-  expect(program.said).toContain(`port ${port} of 127.0.0.1 cannot be had`)
+  expect(program.said).toContain(`port ${port} of 127.0.0.1 is not available`)
   expect(program.said).toContain(`--port ${port + 10}`)
 })

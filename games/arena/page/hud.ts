@@ -47,7 +47,7 @@ export class Hud {
     this.#hud.hidden = !isShown
   }
 
-  /** Health, armour and ammunition of the own or the followed fighter. */
+  /** Health, armour and ammunition of the local or the followed fighter. */
   showFighter(fighter: ObjectView<typeof Fighter> | undefined, weapon: number, isOwn: boolean): void {
     this.#hud.classList.toggle('is-dead', fighter === undefined)
     this.#hud.classList.toggle('is-watching', !isOwn && fighter === undefined)

@@ -50,7 +50,7 @@ export interface PageWeather {
 
 /** Joins the match of this page's server, with simulated network conditions if given. */
 export async function joinServed(role: Role, name: string, weather: PageWeather | undefined): Promise<Joined> {
-  // A link with a code leads to a player's machine, which serves no page: its address says the tick rate.
+  // A link with a code leads to a player's machine, which serves no page: the tick rate is in its address.
   const isCode = /-[0-9A-Z]{16}$/i.test(location.hash)
   const tickRate = isCode
     ? Number(new URLSearchParams(location.search).get('tick') ?? TICK_RATE) : await servedTickRate()

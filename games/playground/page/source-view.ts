@@ -4,7 +4,7 @@
 
 import { element } from './element.ts'
 
-/** The order matters: text inside a comment or a string is no other token. */
+/** The order matters: text inside a comment or a string is not another token. */
 const TOKENS: readonly (readonly [kind: string, pattern: string])[] = [
   ['comment', String.raw`\/\*[\s\S]*?\*\/|\/\/[^\n]*`],
   ['string', String.raw`'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\x60(?:\\.|[^\x60\\])*\x60`],

@@ -15,7 +15,7 @@ const PARTICLES_MAX = 600
 export class Effects {
   shake = 0
   flash = 0
-  /** How much the own ship was hurt just now, 0 to 1. */
+  /** How much damage the local ship took just now, 0 to 1. */
   pain = 0
   /** The player asked for less motion: nothing shakes or flashes. */
   isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches

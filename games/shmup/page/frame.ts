@@ -23,7 +23,7 @@ export class Frame {
   /** The size of the window, in units of the field. */
   width = WIDTH
   height = HEIGHT
-  /** What of the field's plane is visible. */
+  /** The visible part of the field's plane. */
   bounds: Bounds = { left: 0, top: 0, right: WIDTH, bottom: HEIGHT }
   /** The first y below an upright field, in the window. */
   stripTop = HEIGHT

@@ -1,10 +1,10 @@
-/** What players need to know: cards, the boss, the level, the score table. Drawn on the window (`frame.ts`). */
+/** The texts of a match: cards, the boss, the level, the score table. Drawn on the window (`frame.ts`). */
 
 import type { Frame } from './frame.ts'
 
 type Pen = CanvasRenderingContext2D
 
-/** What a card says. */
+/** The content of a card. */
 export interface Card {
   readonly peer: number
   readonly name: string

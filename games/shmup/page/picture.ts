@@ -1,4 +1,4 @@
-/** Draws the match: scenery, objects, effects, and what players need to know. */
+/** Draws the match: scenery, objects, effects, and texts. */
 
 import type { View } from 'tickwire'
 import {
@@ -66,7 +66,7 @@ export class Picture {
     this.#describe(view, match, now)
   }
 
-  /** Says once a second in words what the canvas shows, for screen readers and tests. */
+  /** Describes once a second in words what the canvas shows, for screen readers and tests. */
   #describe(view: View, match: MatchView | undefined, now: number): void {
     if (now - this.#describedAt < 1) return
     this.#describedAt = now

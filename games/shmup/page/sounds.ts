@@ -1,7 +1,7 @@
 /** Sounds and music made of oscillators and noise: no files. */
 
 const VOLUME = 0.32
-/** Notes are scheduled so many seconds ahead. */
+/** Notes are scheduled this many seconds ahead. */
 const AHEAD = 0.25
 /** The lowest note of each level, in hertz. */
 const ROOTS = [110, 98, 123.5]

@@ -105,7 +105,7 @@ function placeOf(building: BuildingObject | undefined): Spot | undefined {
   return building && { x: columnOf(building.at) + 1.5, y: rowOf(building.at) + 1.5 }
 }
 
-/** The headquarters of another team that is nearest to the own one. */
+/** The headquarters of another team that is nearest to that of the player. */
 function nearestEnemy(world: World, seat: number): Spot | undefined {
   const teams = [...world.each(Seat)].map(({ team }) => team)
   const home = placeOf(buildingsOf(world, seat).find(({ kind }) => kind === HEADQUARTERS))

@@ -1,5 +1,5 @@
 /**
- * Fog of war, for the eyes only: what the own team sees now, and what it has seen. Every peer of a lockstep match
+ * Fog of war, for the eyes only: what the local team sees now, and what it has seen. Every peer of a lockstep match
  * simulates everything, so this hides nothing from a program that reads the memory of the page.
  */
 
@@ -15,9 +15,9 @@ export class Fog {
   readonly texture: THREE.DataTexture
   /** Whether everything is visible: for observers and replays. */
   isOff = false
-  /** 1: the own team sees the cell. */
+  /** 1: the local team sees the cell. */
   readonly #visible = new Uint8Array(CELLS)
-  /** 1: the own team has seen the cell. */
+  /** 1: the local team has seen the cell. */
   readonly #explored = new Uint8Array(CELLS)
   /** Two channels a cell: an alpha map is read from the second. */
   readonly #pixels = new Uint8Array(CELLS * 2)

@@ -56,7 +56,7 @@ export class Hand {
     this.selection.version++
   }
 
-  /** The own seat; -1: none. */
+  /** The local seat; -1: none. */
   get seat(): number {
     const { player } = this.#room
     if (player === 0) return -1
@@ -94,7 +94,7 @@ export class Hand {
     this.selection.replace(isMore ? [...this.selection.ids, ...found] : found)
   }
 
-  /** Whether a pixel shows something of the own seat. */
+  /** Whether a pixel shows something of the local seat. */
   isOwn(pixel: Spot): boolean {
     const id = this.#pick(pixel)
     return (this.world.get(Unit, id)?.seat ?? this.world.get(Building, id)?.seat) === this.seat && id !== 0

@@ -23,13 +23,13 @@ export interface PeerReport {
   /** Round trips in ms, the newest last. */
   readonly rtts: number[]
   lateCount: number
-  /** Whether its hash was the own one, at `tick`. */
+  /** Whether its hash was the local one, at `tick`. */
   isEqual: boolean
   tick: Tick
   receivedAt: number
 }
 
-/** Reports of the own player and of the others. */
+/** Reports of the local player and of the others. */
 export class PeerReports {
   /** By player. */
   readonly players: Map<PeerId, PeerReport> = new Map()
@@ -40,7 +40,7 @@ export class PeerReports {
   #lateCount = 0
   #timing: unknown
 
-  /** `hashAt`: the own hash after a tick; undefined: not known. */
+  /** `hashAt`: the local hash after a tick; undefined: not known. */
   constructor(room: LockstepRoom<typeof ORDERS>, hashAt: (tick: Tick) => readonly number[] | undefined) {
     this.#room = room
     this.#hashAt = hashAt
@@ -51,7 +51,7 @@ export class PeerReports {
     this.#forget()
   }
 
-  /** Orders of the own player that came late, so far. */
+  /** Orders of the local player that came late, so far. */
   get lateCount(): number {
     return this.#lateCount
   }

@@ -35,7 +35,7 @@ const OBJECTS = 65_536
 
 /** What the picture shows beside the world. */
 export interface Shown {
-  /** The own seat; -1: an observer. */
+  /** The local seat; -1: an observer. */
   readonly seat: number
   readonly selected: ReadonlySet<ObjectId>
   /** A building that is about to be placed. */
@@ -152,7 +152,7 @@ export class Picture {
     return this.renderer.info.render.calls
   }
 
-  /** Looks where the own team sees, a few times a second. */
+  /** Looks where the local team sees, a few times a second. */
   look(world: World, seat: number): void {
     this.fog.begin()
     const teams = new Int8Array(SEATS).fill(-1)

@@ -41,7 +41,7 @@ export class PlayersPanel {
     element('players').hidden = true
   }
 
-  /** `own`: the own seat; `isPlaying`: the match has begun, and is not over. */
+  /** `own`: the local seat; `isPlaying`: the match has begun, and is not over. */
   update(world: World, own: number, isPlaying: boolean, now: number): void {
     if (element('players').hidden) return
     const seats = [...world.each(Seat)]

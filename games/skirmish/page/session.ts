@@ -119,7 +119,7 @@ export class Session {
     room.play({ draw: (world) => this.#draw(world) })
   }
 
-  /** Gives the order that sets the name of the own player, as soon as this page has drawn the map. */
+  /** Gives the order that sets the name of the local player, as soon as this page has drawn the map. */
   introduce(name: string): void {
     this.#name = name
   }
@@ -259,7 +259,7 @@ export class Session {
     this.#name = ''
   }
 
-  /** The own seat is known, or is another one: looks at its headquarters. */
+  /** The local seat is known, or is another one: looks at its headquarters. */
   #begin(world: World, seat: number): void {
     this.#seat = seat
     const start = makeMap(world.seed).starts[Math.max(0, seat)]!
