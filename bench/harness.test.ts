@@ -44,7 +44,7 @@ describe('allocatedBytes', () => {
   })
 })
 
-test('a figure misses its budget above it, below it, or when it is no number', () => {
+test('a figure misses its budget above it, below it, or when it is not a number', () => {
   const figure = { name: 'x', value: 0.4, unit: 'ratio', against: null }
   expect(isWithinBudget(figure)).toBe(true)
   expect(isWithinBudget({ ...figure, atMost: 0.4 })).toBe(true)

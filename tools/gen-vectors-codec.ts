@@ -143,7 +143,7 @@ export const SCENES: readonly (readonly [Shape, readonly Lanes[]])[] = [
 const AGES = [1, 6]
 export const TICKS_PER_SECOND = 60
 
-/** Every vector, made anew. */
+/** Makes every vector. */
 export function makeCodecVectors(): CodecVector[] {
   return SCENES.flatMap(([shape, rows]) => {
     const schema = compileSchema('Thing', shape)

@@ -62,7 +62,7 @@ if (name !== undefined && !names.includes(name)) {
   )
   const absent = only?.find((one) => !names.includes(one))
   if (unknown !== undefined)
-    misuse(`${unknown} is no option of the command itself; options of a benchmark follow its name.`)
+    misuse(`${unknown} is not an option of the command itself; options of a benchmark follow its name.`)
   else if (absent !== undefined) misuse(`There is no benchmark ${JSON.stringify(absent)}.`)
   else if (!Number.isInteger(times) || times < 1) misuse('--times is a number from 1 on.')
   else await runAll(only ?? names, times, only === undefined)

@@ -58,7 +58,7 @@ function ignoredBy(text: string): (path: string) => boolean {
   return (path) => patterns.some((pattern) => pattern.test(path))
 }
 
-/** A repository from texts, and from the paths of what is no text. */
+/** A repository from texts, and from the paths of files that are not text. */
 export function repositoryOf(texts: Readonly<Record<string, string>>, others: readonly string[] = []): Repository {
   const paths = Object.keys(texts).sort()
   const sources = paths.filter((path) => SOURCE_NAMES.test(path))

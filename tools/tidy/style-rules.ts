@@ -61,7 +61,7 @@ export function* suppressionFindings(repository: Repository): Generator<Finding>
       const word = /@ts-(?:ignore|expect-error|nocheck)\b|eslint-disable/.exec(comment.text)?.[0]
       // In a type test the expected error is the assertion; it only has to say what it asserts.
       const isAssertion = file.path.endsWith('.test-d.ts') && /@ts-expect-error\W+\w/.test(comment.text)
-      // Prose may speak of them: only a comment that begins with one is one.
+      // Prose may mention them: only a comment that begins with one is a suppression.
       if (word === undefined || !/^\/[/*]\s*(?:@ts-|eslint-)/.test(comment.text) || isAssertion) continue
       const line = lineAt(file.text, comment.start)
       const problem = `${word} without \`reason:\``
@@ -70,7 +70,7 @@ export function* suppressionFindings(repository: Repository): Generator<Finding>
   }
 }
 
-/** `!` tells the compiler to look away; the engine proves instead. */
+/** `!` turns a check of the compiler off; the engine proves the type instead. */
 export function* nonNullFindings(repository: Repository): Generator<Finding> {
   for (const file of repository.sources.values()) {
     if (isTest(file.path) || !/^packages\/[^/]+\/src\//.test(file.path)) continue

@@ -268,7 +268,7 @@ export class Ladder implements ClientLink {
   #demote(path: Path): void {
     const next = this.#spare === undefined ? this.#rungs.find((rung) => this.#ready.has(rung)) : undefined
     if (this.#spare === undefined && next === undefined) return
-    this.#why.set(path.rung, 'it opened, but nothing came back on it')
+    this.#why.set(path.rung, 'it opened, but nothing arrived on it')
     this.#active = this.#spare
     this.#spare = undefined
     this.#retire(path)

@@ -1,5 +1,5 @@
 /**
- * `tickwire conformance`: speaks the wire protocol to a server, from the standard's tables alone, and reports for each
+ * `tickwire conformance`: uses the wire protocol with a server, from the standard's tables alone, and reports for each
  * rule whether the server follows it.
  */
 

@@ -34,7 +34,7 @@ export const doctor: AsyncCommand = {
 tickwire doctor --rendezvous URL
 tickwire doctor --stun IP:PORT [--stun IP:PORT]
 
-Asks STUN servers how they see this machine. Two servers are needed to tell routers apart.
+Asks STUN servers how they see this machine. Two servers are needed to recognise the kind of router.
 
   --rendezvous URL  ask the relays of this rendezvous, and whether it can be reached
   --stun IP:PORT    ask this server; several times for several`,

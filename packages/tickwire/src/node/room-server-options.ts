@@ -60,7 +60,7 @@ export interface RoomServerOptions extends TransportOptions {
   /** Whether it trains codec tables on its own matches, in a low-priority process, to send fewer bits. Default: no. */
   readonly learn?: LearnOptions | boolean
   /**
-   * Spreads rooms over so many processes behind one port, 32 at most; 'auto' is one per processor core. Each process
+   * Spreads rooms over this many processes behind one port, 32 at most; 'auto' is one per processor core. Each process
    * runs this program from its start: up to `serve` or `serveRooms`, which returns only in the first process. A match
    * of `serve` runs in each worker. Callbacks of rooms run in the process of their room. Default: all rooms run in this
    * process.

@@ -3,7 +3,7 @@
  *
  * It adopts the sessions of WebTransport and WebRTC providers. A session that is silent for 15 s carries no connection
  * (a connection sends at least every second) and is closed. Sessions beyond `maxSessions` are refused, and so are those
- * beyond 20 of one origin outside the own network: a session costs more than the handshakes that the endpoint counts.
+ * beyond 20 of one origin outside the local network: a session costs more than the handshakes that the endpoint counts.
  */
 
 import { DATAGRAM_BYTES_SAFE, PATHS_PER_ORIGIN, PATH_IDLE_MS, PATH_SCAN_MS } from '../core/base/limits.ts'

@@ -9,7 +9,7 @@
  * Addresses are `1.2.3.4:5678` and `[2001:db8::1]:5678`, in canonical form (`resolveUdp` makes one from a name). A
  * socket bound to `::`, the default, is dual-stack, and reports an IPv4 peer by its IPv4 address.
  *
- * Behind a trusted proxy that speaks the PROXY protocol, an address combines the client's and the proxy's:
+ * Behind a trusted proxy that uses the PROXY protocol, an address combines the client's and the proxy's:
  * `1.2.3.4:5678@10.0.0.1:4000`. Clients are distinguished and counted by the first part, and answered through the
  * second.
  *

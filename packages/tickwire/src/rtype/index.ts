@@ -1,6 +1,6 @@
 /**
- * The "./rtype" door: the R-Type protocol, byte for byte (docs/wire/RTYPE.md), for programs that speak with clients and
- * servers of that protocol.
+ * The "./rtype" door: the R-Type protocol, byte for byte (docs/wire/RTYPE.md), for programs that communicate with
+ * clients and servers of that protocol.
  */
 
 export {

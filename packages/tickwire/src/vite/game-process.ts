@@ -58,7 +58,7 @@ export class GameProcess {
       for (const url of message['watch:import'] ?? []) {
         if (url.startsWith('file:')) files.add(fileURLToPath(url))
       }
-      // A program with a mistake in it loads few files: what the one before had loaded counts too.
+      // A program with a mistake loads few files, so the files of the process before count too.
       if (files.size > 1) this.#files = new Set([...this.#files, ...files])
     })
     await this.#listens(child)
@@ -94,7 +94,9 @@ export class GameProcess {
   }
 }
 
-/** What Node needs to run TypeScript: tsx where the project has it, otherwise nothing (Node 22.18 and newer). */
+/**
+ * The arguments with which Node runs TypeScript: tsx where the project has it, otherwise none (Node 22.18 and newer).
+ */
 function loaderOf(root: string): string[] {
   try {
     createRequire(join(root, 'package.json')).resolve('tsx')

@@ -48,7 +48,7 @@ function packets<Name extends RtypePacketName>(record: VisitRecord, name: Name):
 const pongs = (record: VisitRecord, mark: number): number =>
   packets(record, 'PONG').filter(({ clientTimestamp }) => clientTimestamp === mark).length
 
-/** A PING with this mark must have so many answers. */
+/** A PING with this mark must have this many answers. */
 function answered(id: string, section: string, says: string, mark: number, expected: number): RecordedCheck {
   return {
     id, section, says,

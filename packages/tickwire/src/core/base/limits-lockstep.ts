@@ -127,7 +127,9 @@ export const PAST_PIECE_BYTES = 8192
 /** How long a relay waits for an image and its digest, in ms. Then it asks another donor. */
 export const IMAGE_WAIT_MS = 5000
 
-/** A client gets at most one image in this time, in ms: a machine that is too slow would ask for ever. */
+/**
+ * A client gets at most one image in this time, in ms: a machine that is too slow would request one again and again.
+ */
 export const REJOIN_AGAIN_MS = 20_000
 
 /** Ticks whose hashes a client keeps, to report them: as many as a relay compares. */

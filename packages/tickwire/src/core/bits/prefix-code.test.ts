@@ -81,7 +81,7 @@ describe('[BITS28] prefix codes', () => {
     ['negative', [1, -1, 1]],
     ['fractional', [1, 1.5, 1]],
     ['NaN', [1, NaN, 1]],
-  ])('%s is no code: %j', (_, lengths) => {
+  ])('%s is not a code: %j', (_, lengths) => {
     expect(isCompletePrefix(lengths)).toBe(false)
     expect(() => prefixCode(lengths)).toThrow(ConfigError)
   })

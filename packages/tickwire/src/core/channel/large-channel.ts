@@ -203,7 +203,7 @@ export class LargeChannel implements Channel {
   }
 
   accept(now: Millis, sequence: number, frame: BitReader): FrameVerdict {
-    // A closing connection may still receive packets; without this check shared memory would be held for ever.
+    // A closing connection may still receive packets; without this check shared memory would never be released.
     if (this.#isReleased) return 'no-ack'
     this.#now = now
     if (!this.#isReliable) this.#reassembler.abandon(now - FRAGMENT_GROUP_MS_MAX)

@@ -94,7 +94,7 @@ export class ReliableSender {
       if (this.#isRiding(id, sequence)) this.#fate[id & MASK] = DELIVERED
     }
     // A message that arrived ahead of a gap still takes room at the receiver. If its room here were reused, the message
-    // that closes the gap could find no room at the receiver, and both sides would wait for ever.
+    // that closes the gap could find no room at the receiver, and both sides would wait without end.
     while (this.#oldest < this.#next && this.#fate[this.#oldest & MASK] === DELIVERED) {
       this.#store.release(this.#handles[this.#oldest & MASK])
       this.#oldest++

@@ -68,7 +68,7 @@ function isPassing(error: unknown): boolean {
   return error instanceof ConnectError && error.isPassing
 }
 
-/** Ends early when the network or the page comes back, or when `ending` is over. */
+/** Ends early when the network is back or the page is visible again, or when `ending` is over. */
 function pause(ms: Millis, platform: ClientPlatform, ending?: Ending): Promise<void> {
   return new Promise((resolve) => {
     const undo: (() => void)[] = []

@@ -109,7 +109,7 @@ export class HostedSession {
     if (this.own.code !== before.code) this.onCode()
     if (this.#isClosed) return
     await this.listen().catch(() => {
-      // `onLost` has begun to come back already, unless the socket never opened.
+      // `onLost` has begun to reconnect already, unless the socket never opened.
       if (this.#signals === undefined) throw new Error('no signalling')
     })
   }

@@ -199,7 +199,7 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     return this.runner.tick
   }
 
-  /** The id of the own player. 0: an observer or a replay. */
+  /** The id of the local player. 0: an observer or a replay. */
   get player(): PeerId {
     return this.runner.feed.player
   }

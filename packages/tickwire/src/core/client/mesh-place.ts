@@ -22,7 +22,7 @@ import {
 export interface MeshOptions extends Partial<MeshTimes> {
   /** The addresses of all players, the same list for all: `udp://host:port`. Two or three. */
   readonly peers: readonly string[]
-  /** The own player: the place of the own address in `peers`, from 1 on. */
+  /** The local player: the place of its address in `peers`, from 1 on. */
   readonly player: PeerId
   /** A word that the players agreed on. A peer with another word is refused. At most 32 bytes. Default: none. */
   readonly secret?: string
@@ -67,7 +67,7 @@ function checkPeers({ players: [least, most] }: LockstepGame, { peers, player, s
   }
   if (!(Number.isInteger(player) && player >= 1 && player <= length)) {
     throw new ConfigError(
-      'mesh.player', `no such player (expected 1 to ${length}, got ${player})`, 'give the place of the own address.',
+      'mesh.player', `no such player (expected 1 to ${length}, got ${player})`, 'give the place of its address.',
     )
   }
   if (utf8Size(secret) > SECRET_BYTES_MAX)

@@ -111,7 +111,7 @@ export class Rendezvous {
     if (problem === 'other-game') throw new ConnectError(place, { by: 'protocol', code: 'schema' })
     if (problem === 'full') throw new ConnectError(place, { by: 'protocol', code: 'full' })
     if (!isCodeProblem(problem)) throw new ConnectError(place, UNREACHABLE, { found: { kind: 'other-service' } })
-    // A code that is gone belonged to a match that is over; a host that is away may come back, for a while.
+    // A code that is gone belonged to a match that is over; a host that is away may reconnect, for a while.
     this.#aways = problem === 'host-away' ? this.#aways + 1 : 0
     const isOver = problem === 'no-such-code' || this.#aways >= AWAYS_MAX
     const reason = isOver ? HOST_LEFT : UNREACHABLE

@@ -2,7 +2,7 @@
  * Path validation: a packet came from a new address. Either the peer moved, or a third party relayed its packet.
  *
  * A packet that decrypts, and is newer than all before it, makes its source address a candidate. A nonce is sent there.
- * The connection moves when the nonce comes back, sealed, from exactly that address. Until then all other packets go to
+ * The connection moves when the nonce arrives, sealed, from exactly that address. Until then all other packets go to
  * the old address.
  *
  * Invariants: one candidate at a time; never more bytes are sent to it than came from it.

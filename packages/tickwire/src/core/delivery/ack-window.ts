@@ -44,7 +44,7 @@ export class AckWindow {
 
   /**
    * Records a usable packet. A packet with frames must be acknowledged. A packet without frames need not be, or two
-   * idle peers would acknowledge each other for ever. @hot
+   * idle peers would acknowledge each other without end. @hot
    */
   mark(now: Millis, sequence: number, hasFrames: boolean): void {
     const distance = sequence - this.#latest

@@ -13,5 +13,5 @@ test('[ROOM16] an origin may guess ten passwords at once, then one in ten second
   expect(guesses(20_000), 'refused guesses cost nothing').toBe(2)
   expect(guesses(20_000, '203.0.113.8')).toBe(10)
   expect(guesses(3_600_000), 'a bucket holds ten').toBe(10)
-  expect(guesses(0, '192.168.1.2'), 'the own network is exempt').toBe(100)
+  expect(guesses(0, '192.168.1.2'), 'the local network is exempt').toBe(100)
 })

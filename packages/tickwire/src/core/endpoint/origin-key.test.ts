@@ -172,7 +172,7 @@ describe('origin key', () => {
     'x'.repeat(10_000),
     '['.repeat(100),
     '0'.repeat(100),
-  ])('[ORIGIN5] %j is no address', (address) => {
+  ])('[ORIGIN5] %j is not an address', (address) => {
     expect(originKey(address)).toBeUndefined()
   })
 

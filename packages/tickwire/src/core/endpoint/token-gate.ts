@@ -25,7 +25,7 @@ export class TokenGate {
 
   /**
    * Returns the content of the token. A token that this client cannot spend is rejected before a seat is looked for.
-   * Otherwise such a client could keep seats for ever.
+   * Otherwise such a client could keep seats without end.
    */
   check(bytes: Uint8Array, clientKey: Uint8Array): ConnectToken | undefined | 'bad' {
     if (this.#policy === undefined || (bytes.length === 0 && this.#policy.isOptional === true)) return undefined

@@ -143,7 +143,7 @@ function coarser(precision: number): number {
   return Number((precision * COARSER).toPrecision(12))
 }
 
-/** A field with a different kind or bounds; empty if that is no valid definition. */
+/** A field with a different kind or bounds; empty if that is not a valid definition. */
 function declared(schema: Schema, member: Member, { spec, say }: OtherSpec, set: FieldSet): Trial[] {
   return redeclared(
     schema,

@@ -2,8 +2,8 @@
  * Verifies the seals of a recorded match: that no tick, image or seal of it was changed, added or left out since the
  * relay signed it, and that players signed their own orders.
  *
- * A hash of a world has 64 bits, which is no proof against a forger; an image has SHA-256. The result says which there
- * are. Whether the worlds follow from the ticks is shown by stepping the game (`stepMatch`).
+ * A hash of a world has 64 bits, which is not enough against a forger; an image has SHA-256. The result says which
+ * there are. Whether the worlds follow from the ticks is shown by stepping the game (`stepMatch`).
  */
 
 import type { PeerId, Tick } from '../base/time.ts'

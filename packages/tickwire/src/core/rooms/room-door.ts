@@ -179,7 +179,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     return verdict
   }
 
-  /** Whether the password is right. A missing one is no guess. */
+  /** Whether the password is right. A missing one does not count as a guess. */
   #isPassword(hash: Uint8Array, password: string | undefined, from: string): boolean {
     const { mayGuess, passwords } = this.#options
     return password !== undefined && mayGuess(from) && passwords.isMatch(hash, password)

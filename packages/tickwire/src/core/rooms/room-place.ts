@@ -48,7 +48,7 @@ export function isPlacedHere(name: string, { index, count }: RoomPlace): boolean
   return placeIndex(name, count) === index
 }
 
-/** The process of a room, by its id, its code, or the letter of a request. Undefined when it is no such letter. */
+/** The process of a room, by its id, its code, or the letter of a request. Undefined for any other letter. */
 export function placeIndex(name: string, count: number): number | undefined {
   const letter = PLACE_LETTERS.indexOf(name.slice(0, 1).toUpperCase())
   return letter < 0 || name === '' ? undefined : letter % count

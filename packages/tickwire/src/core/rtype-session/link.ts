@@ -99,7 +99,7 @@ export class RtypeLink {
     const freshness = this.#window.peek(header.sequence)
     if (freshness === 'old') return 'old'
     const isPart = (header.flags & RTYPE_FLAG.FRAGMENTED) !== 0
-    // A copy of a fragment must not begin its message anew.
+    // A copy of a fragment must not restart its message.
     const read = isPart && freshness !== 'new' ? 'held' : this.#envelope.read(now, bytes, length)
     if (typeof read === 'string' && read !== 'held') return read
     if (typeof read !== 'string' && !isTrusted(read.packet)) return 'identity'

@@ -57,7 +57,7 @@ const SAMPLES_MAX = 32
 /** A path that became longer is believed slowly. */
 const DRIFT = 0.01
 
-/** Draws entities smoothly: interpolates others, predicts the own ship, and reconciles it. */
+/** Draws entities smoothly: interpolates others, predicts the local ship, and reconciles it. */
 export class RtypeMotion {
   /** Deltas whose base did not arrive. */
   baselessCount = 0
@@ -129,7 +129,7 @@ export class RtypeMotion {
     const zeroAt = now - at
     this.#zeroAt = zeroAt < this.#zeroAt ? zeroAt : this.#zeroAt + (zeroAt - this.#zeroAt) * DRIFT
     if (packet.type === 'TRANSFORM_SNAPSHOT') {
-      // A snapshot in several packets has one tick. An old one that arrives late is no base.
+      // A snapshot in several packets has one tick. An old one that arrives late is not a base.
       if (this.#base === undefined || worldTick > this.#base.tick) this.#base = { tick: worldTick, places: new Map() }
     } else if (this.#base?.tick !== packet.baseTick) this.baselessCount++
     const base = this.#base
@@ -160,7 +160,7 @@ export class RtypeMotion {
     })
   }
 
-  /** Changes what is known of an entity. The own ship stays where it is drawn: the difference fades from now on. */
+  /** Changes what is known of an entity. The local ship stays where it is drawn: the difference fades from now on. */
   #change(now: Millis, id: number, track: Track, change: () => void): void {
     const time = this.#serverTime(now)
     const before = id === this.#ownId ? predict(track, time) : undefined

@@ -136,7 +136,7 @@ export function manual<Value>(codec: ManualCodec<Value>): Field<Value> {
 
 /**
  * Splits one function for both directions into two. Only a game with such a field bundles all of BitBuffer. A value
- * that is no codec is left for the layout to refuse.
+ * that is not a codec is left for the layout to refuse.
  */
 function twinsOf<Value>(codec: ManualCodec<Value>): ManualTwins<Value> {
   if (typeof codec !== 'object' || codec === null || !('serialize' in codec) || typeof codec.create !== 'function')

@@ -166,7 +166,7 @@ const MISTAKES: readonly (readonly [string, Field<unknown>, string])[] = [
   ['no rotation', quat().initially({ x: 0, y: 0, z: 0, w: 0 }), 'f'],
   ['half a rotation', quat().initially({ x: 1 } as never), 'f'],
   ['an unknown name', oneOf('a', 'b').initially('c' as never), 'f'],
-  ['an id that is none', ref().initially(-1), 'f'],
+  ['an invalid id', ref().initially(-1), 'f'],
   ['too long a text', text(3).initially('four'), 'f'],
   ['a fixed text without room', fixedText(3).initially('abc'), 'f'],
   ['text for bytes', bytes(3).initially('abc' as never), 'f'],

@@ -59,7 +59,7 @@ describe('rules of interest', () => {
     ['where nothing', () => entity({ at }, { name: 'A', interest: where(undefined as never) }), 'A.interest'],
     ['no rule at all', () => entity({ at }, { name: 'A', interest: { kind: 'sometimes' } as never }), 'A.interest'],
     ['priority 0', () => entity({ at }, { name: 'A', priority: 0 }), 'A.priority'],
-    ['a priority that is no number', () => entity({ at }, { name: 'A', priority: NaN }), 'A.priority'],
+    ['a priority that is not a number', () => entity({ at }, { name: 'A', priority: NaN }), 'A.priority'],
     ['a huge priority', () => entity({ at }, { name: 'A', priority: 1e6 }), 'A.priority'],
   ])('[INT1] refused by name: %s', (_, declare, path) => {
     expect(declare).toThrow(ConfigError)
@@ -95,7 +95,7 @@ describe('rates', () => {
   test.each<[string, () => unknown, string]>([
     ['rate 0', () => entity({ hp: u8.rate(0) }, { name: 'A' }), 'A.hp'],
     ['a rate beyond every tick rate', () => entity({ hp: u8.rate(1e6) }, { name: 'A' }), 'A.hp'],
-    ['a rate that is no number', () => entity({ hp: u8 }, { name: 'A', rate: NaN }), 'A.hp'],
+    ['a rate that is not a number', () => entity({ hp: u8 }, { name: 'A', rate: NaN }), 'A.hp'],
     ['inside a struct', () => entity({ gear: struct({ hp: u8.rate(5) }) }, { name: 'A' }), 'A.gear.hp'],
     ['inside a group', () => entity({ gear: group({ hp: u8.rate(5) }) }, { name: 'A' }), 'A.gear.hp'],
     ['on what is never sent', () => entity({ hp: u8.server().rate(5) }, { name: 'A' }), 'A.hp'],

@@ -17,7 +17,7 @@ const MISTAKES: readonly (readonly [string, Shape, string, RegExp])[] = [
   ['no fields', {}, 'Player', /at least one/],
   ['not a field', { x: wrong(5) }, 'Player.x', /bool, u8/],
   ['a maker that was not called', { x: wrong(fixed) }, 'Player.x', /call the ones/],
-  ['a name that is no name', { 'a b': u8 }, 'Player.a b', /letters/],
+  ['an invalid name', { 'a b': u8 }, 'Player.a b', /letters/],
   ['a number as a name', { 1: u8 }, 'Player.1', /letters/],
   ['a name of JavaScript', { toString: u8 }, 'Player.toString', /another name/],
   ['a field that would make it a promise', { then: u8 }, 'Player.then', /another name/],

@@ -49,7 +49,7 @@ function motionOf(name: string, members: readonly Member[], rate: Member, role: 
     const problem =
       roleOf === undefined
         ? `${role} of ${candidates.length} fields`
-        : `${role} of "${roleOf}", which is no field of ${name}`
+        : `${role} of "${roleOf}", which is not a field of ${name}`
     throw new ConfigError(rate.path, problem, `name the field: .${call}('...').`)
   }
   const [of] = candidates

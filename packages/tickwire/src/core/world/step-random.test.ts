@@ -47,7 +47,7 @@ describe('a random number of a tick', () => {
     ])
   })
 
-  test('[WORLD14] begins anew with every tick', () => {
+  test('[WORLD14] numbers start over with every tick', () => {
     const { world, a } = twoPlayers()
     world.random.u32(a)
     world.endTick()

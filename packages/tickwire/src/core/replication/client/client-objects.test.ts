@@ -74,7 +74,7 @@ describe('[REPL9] the baseline of an object', () => {
     expect(stateOf(objects)).toEqual([16, false])
   })
 
-  test('begins anew with another stay: nothing that was acknowledged before counts', () => {
+  test('starts over with another stay: earlier acknowledgements do not count', () => {
     const objects = paired()
     acknowledge(objects, 16)
     objects.restart(OBJECT, 1, 30)

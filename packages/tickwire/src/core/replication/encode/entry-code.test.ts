@@ -12,7 +12,7 @@ const reader = (write: (out: BitWriter) => void): BitReader => {
   return new BitReader(out.bytes.slice(0, out.finish()))
 }
 
-describe('[REPL12] heads of entries come back as they were written', () => {
+describe('[REPL12] heads of entries are read back as they were written', () => {
   test.each([
     ['plain', writePlain, 1],
     ['not plain', writeGap, 0],
