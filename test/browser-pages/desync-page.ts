@@ -11,7 +11,7 @@ const reports: DesyncReport[] = []
 /** Indexed by tick. */
 const hashes: string[] = []
 
-/** Joins the match at `url`. Returns the own player. */
+/** Joins the match at `url`. Returns the local player. */
 export async function join(url: string): Promise<number> {
   const onTick = (tick: number, low: number, high: number): void => { hashes[tick] = `${high}.${low}` }
   room = await connect(game, relay(url), { runner: { onTick }, onDesync: (report) => { reports.push(report) } })

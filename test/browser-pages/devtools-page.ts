@@ -13,7 +13,7 @@ const transports = new URLSearchParams(location.search).has('websocket') ? { tra
 const room = await connect(game, location.origin, { ...transports, keepSeat: false })
 const ghosts: { x: number; y: number }[] = []
 const drawn: { x: number; y: number }[] = []
-/** The largest distance in x between the own player and its ghost, in any draw. */
+/** The largest distance in x between the local player and its ghost, in any draw. */
 const behind = { most: 0 }
 
 room.play({

@@ -18,7 +18,7 @@ async function enter(where: LockstepPlace): Promise<number> {
   return room.player
 }
 
-/** Opens the match. Returns the own player. */
+/** Opens the match. Returns the local player. */
 export async function open(): Promise<number> {
   return await enter(host)
 }
@@ -44,7 +44,7 @@ export function look(): string[] {
   return hashes.slice(1)
 }
 
-/** The own player; 0 before the match. */
+/** The local player; 0 before the match. */
 export function player(): number {
   return room?.player ?? 0
 }

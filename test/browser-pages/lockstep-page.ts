@@ -11,12 +11,12 @@ let tickAt = Infinity
 let gapMs = 0
 let timers = 0
 
-/** Joins the match at `url`. Returns the own player. */
+/** Joins the match at `url`. Returns the local player. */
 export async function join(url: string, transports: readonly Rung[] = ['websocket']): Promise<number> {
   return await enter(relay(url), transports)
 }
 
-/** Hosts a match in a Worker. Returns the own player. */
+/** Hosts a match in a Worker. Returns the local player. */
 export async function host(): Promise<number> {
   return await enter(hosting({ worker: () => new Worker('/relay-worker.js') }), [])
 }

@@ -13,7 +13,7 @@ test('[BROWSER1] a path in the environment comes first, and must exist', () => {
   expect(findBrowser(machine('linux', { CHROME_PATH: '/b' }, '/b', chrome))).toBe('/b')
   expect(findBrowser(machine('linux', { TICKWIRE_BROWSER: '' }, chrome))).toBe(chrome)
   expect(() => findBrowser(machine('linux', { CHROME_PATH: '/c' }, chrome))).toThrow(
-    'CHROME_PATH is /c, which is no program. Fix:',
+    'CHROME_PATH is /c, which is not a program. Fix:',
   )
 })
 

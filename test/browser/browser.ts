@@ -45,7 +45,7 @@ export function findBrowser(machine: Machine = thisMachine): string | undefined 
     const named = machine.env[name]
     if (named === undefined || named === '') continue
     if (machine.isExecutable(named)) return named
-    throw new Error(`${name} is ${named}, which is no program. Fix: correct it, or unset it and one is looked for.`)
+    throw new Error(`${name} is ${named}, which is not a program. Fix: correct it, or unset it.`)
   }
   return candidates(machine).find((path) => machine.isExecutable(path))
 }

@@ -1,5 +1,6 @@
 /**
- * Measures how long a page and this process were kept from running, so that a test can tell a slow machine from a bug.
+ * Measures how long a page and this process were kept from running, so that a test can distinguish a slow machine from
+ * a bug.
  */
 
 import type { Page } from 'playwright-core'

@@ -83,7 +83,7 @@ test('[PATH2] relay-only hides addresses: data stays on the relay, and its end m
   await hosted.close()
 }, 60_000)
 
-test('[CODE4, HOST2] a match goes on without the rendezvous; its code comes back after a restart', async () => {
+test('[CODE4, HOST2] a match goes on without the rendezvous; its code works again after a restart', async () => {
   const hosted = await host(game, { rendezvous: url, ...quiet })
   const { code } = hosted
   const room = await connect(game, code, { rendezvous: url })

@@ -194,7 +194,7 @@ export function congestionContract(
       expect(path.senders[0]!.controller.bytesPerSecond).toBe(max)
     })
 
-    test('[CC8] another path is learnt anew', () => {
+    test('[CC8] a new path is measured from scratch', () => {
       const controller = make(BOUNDS)
       for (let now = 0; now < 2000; now += 10) controller.onLost(now, PACKET_BYTES)
       controller.reset(2000)

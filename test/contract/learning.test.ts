@@ -47,7 +47,7 @@ class Stage {
     })
   }
 
-  /** A server, and so many players that stay until the end. */
+  /** Starts a server, and players that stay until the end. */
   async start(windowMs: number, players: number, more: LearningServer = {}): Promise<Program> {
     const server = this.serve({ windowMs, ...more })
     await this.addPlayers(server, players)
@@ -99,7 +99,7 @@ test('[LEARN2] a room that is created after something was learnt uses the new ta
   // A room has two seats.
   await stage.addPlayers(server, 2)
   await server.says(/versions 1,1;1,1\./)
-  expect(server.said.match(/ learnt: /g), 'nothing was learnt anew for that').toHaveLength(1)
+  expect(server.said.match(/ learnt: /g), 'no second training was needed').toHaveLength(1)
   expect(Object.keys(JSON.parse(readFileSync(join(stage.folder, 'regatta.json'), 'utf8')))).toEqual(['Boat'])
 })
 

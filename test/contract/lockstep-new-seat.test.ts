@@ -111,7 +111,7 @@ test('[LOCK29] a client whose seat has expired gets a new one, and its orders ar
   for (const [tick, hash] of lost.hashes) if (tick <= last) expect(hash).toBe(other.hashes.get(tick))
 }, 60_000)
 
-test('[LOCK29] a client whose relay has started anew gets a seat in a new match', async () => {
+test('[LOCK29] a client whose relay was restarted gets a seat in a new match', async () => {
   let serving = await serveMatch(5000)
   const line = new Line(() => portOf(serving))
   ends.push(() => line.close())

@@ -198,7 +198,7 @@ describe('rooms on real sockets', () => {
   })
 })
 
-test('[ROOM10] rooms survive a restart with worlds, seats and tickets; a changed game begins anew', async () => {
+test('[ROOM10] rooms survive a restart with worlds, seats and tickets; a changed game starts over', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-keep-'))
   open.push(() => rmSync(folder, { recursive: true, force: true }))
   const keepRooms = join(folder, 'rooms.json')

@@ -145,7 +145,7 @@ test('[SIGNAL3] a member cannot take the name of another', () => {
   expect(() => new LineSignaling(wrong)).toThrow(/signaling.name: not a name/)
 })
 
-test('[SIGNAL2] text that is no message is refused, and candidates in it are checked', () => {
+test('[SIGNAL2] text that is not a message is refused, and candidates in it are checked', () => {
   const refused = [
     '', 'x', '5', 'null', '[]', '{}', '{"kind":"offer"}', '{"kind":"reject","reason":5}', '{"kind":"candidate"}',
     '{"kind":"offer","identity":"ab","key":"cd","candidates":[]}', JSON.stringify({ kind: 'other', candidates: [] }),

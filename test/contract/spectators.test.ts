@@ -131,7 +131,7 @@ describe('spectators', () => {
     })
   })
 
-  test('[SPEC2] a spectator owns nothing and is no player; its inputs, messages and calls reach no step', async () => {
+  test('[SPEC2] a spectator has no object and is not a player; its inputs and calls reach no step', async () => {
     const scene = stage(1, 1)
     const { host, players, spectators } = scene
     const [spectator] = spectators

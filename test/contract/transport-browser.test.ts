@@ -29,7 +29,7 @@ interface Serving {
 }
 
 let browser: Browser
-/** One page for all labs, because a new page takes longer than most tests. Each lab loads it anew. */
+/** One page for all labs, because a new page takes longer than most tests. Each lab loads it again. */
 let page: Page
 
 async function lab(kind: PortKind, start: (http: Server, number: number) => Promise<Serving>): Promise<TransportLab> {

@@ -161,7 +161,7 @@ async function openAnswer({ server, offer }: { server: RTCIceServer; offer: stri
   return peer.localDescription!.sdp
 }
 
-/** In the page of the offer: sends 200 messages and counts what comes back. */
+/** In the page of the offer: sends 200 messages and counts the echoes. */
 async function finish(answer: string): Promise<{ echoes: number; local: string; remote: string }> {
   const { peer, channel } = globalThis as unknown as TurnPage
   await peer.setRemoteDescription({ type: 'answer', sdp: answer })

@@ -43,7 +43,7 @@ export function profileCodec(isTrained: boolean): string {
   }
 }
 
-/** The first line that it prints for the tight battle, sent so many times a second. */
+/** The first line that it prints for the tight battle, for each snapshot rate. */
 export function profileRates(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
   try {

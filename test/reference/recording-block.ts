@@ -263,10 +263,10 @@ function contextOf({ spoken }: Living): number {
   return spoken.slice(0, 4).reduce((bits, was) => bits * 2 + (was ? 1 : 0), 0)
 }
 
-/** The generator's words, or those after so many draws (sfc32). */
+/** The generator's words, or the words after a number of draws (sfc32). */
 function readDice(raw: BitSource, before: readonly number[], isKey: boolean): readonly number[] {
   const draws = isKey ? 0 : small(raw)
-  need(draws <= 1023, 'so many draws')
+  need(draws <= 1023, 'too many draws')
   if (draws === 0) return [32, 32, 32, 32].map((width) => number(raw, width))
   let [a, b, c, counter] = before.map(BigInt) as [bigint, bigint, bigint, bigint]
   for (let draw = 0; draw < draws; draw++) {

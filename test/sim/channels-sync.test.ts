@@ -52,7 +52,7 @@ describe('hosts assign delivery policies to synchronization message types', () =
     },
   )
 
-  test('[SYNC1] a host may map one kind anew without touching the others', () => {
+  test('[SYNC1] a host may change the policy of one kind without changing the others', () => {
     const map = arena()
     map.assign('ShootInput', CONTROL)
     expect(map.resolve('ShootInput')).toBe(CONTROL)

@@ -175,7 +175,7 @@ describe('asking', () => {
     expect(foretold).toEqual([pair.accepted.id])
   })
 
-  test('[HS6] a guest that never uses its keys is no connection, takes no seat, and expires after 5 s', () => {
+  test('[HS6] a guest that never uses its keys is not a connection, takes no seat, and expires after 5 s', () => {
     const assembled: Connection[] = []
     const server = serverOf(1, { assemble: (one) => assembled.push(one) })
     let seed = 10
@@ -224,7 +224,7 @@ describe('asking', () => {
     expect(answers.size).toBe(1)
   })
 
-  test('[HS9] an old challenge is requested anew, and the guest starts over in its own place', () => {
+  test('[HS9] a new challenge replaces an old one, and the guest starts over in its own place', () => {
     const server = serverOf(1)
     const client = clientOnly(3)
     const connection = client.connect(0, 'server')

@@ -2,7 +2,7 @@
  * The messages of one connection, both ways, as sent and as received: I1 to I4.
  *
  * A message is a function of its session, direction, channel and number, including its length, so that a receiver can
- * tell whether a message is the one that was sent without a copy of it.
+ * check whether a message is the one that was sent, without a copy of it.
  */
 
 import type { ChannelSpec } from '../../packages/tickwire/src/core/channel/channel-set.ts'

@@ -7,7 +7,7 @@ export const STATE_MARKS: readonly MarkedFile[] = [
     'core/replication/client/client-objects.ts',
     [
       [
-        'an object comes back into view before its leave is acknowledged',
+        'an object enters the view again before its leave is acknowledged',
         'const mayHold = this.stateOf(index) !== STATE_NONE',
         'this.stateOf(index) === STATE_LEAVING',
       ],

@@ -20,7 +20,7 @@ export interface MeshPartyOptions {
 /** One peer, with a cable to every other. Its clock has an offset and a drift. */
 export class MeshMember implements SimActor {
   readonly client: MeshClient
-  /** Indexed by player: the cable to it, and which end is the own one. */
+  /** Indexed by player: the cable to it, and which end is the local one. */
   readonly links: { readonly link: MemoryLink; readonly side: LinkSide }[] = []
   /** Indexed by tick. */
   readonly hashes: string[] = []

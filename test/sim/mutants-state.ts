@@ -79,7 +79,7 @@ export const STATE_MUTANTS: readonly Mutant[] = [
     replace: 'owner',
   },
   {
-    name: 'a change of owner is no change',
+    name: 'a change of owner does not count as a change',
     file: 'core/replication/changes/change-marks.ts',
     find: 'const set = isOwned ? 0 :',
     replace: 'const set = isBorn ? 0 :',

@@ -56,7 +56,7 @@ function drawLine(dice: Prng): Line {
   }
 }
 
-/** Carts that roll, stop at any tick (so many of a thousand), are loaded, and are replaced now and then. */
+/** Carts that roll, stop at any tick (`whim` of a thousand), are loaded, and are replaced now and then. */
 function play(seed: number, strideTicks: number, ticks: number, lineOf: (dice: Prng) => Line, whim = 58): Party {
   const dice = new Prng(seed)
   const party = new Party(seed, [Cart], 32, () => [new WaryCoder(Cart.schema)], strideTicks)

@@ -6,7 +6,7 @@ import { Player, INPUT, game, seen } from './rooms-game.ts'
 
 const ticketOf = (guest: Guest<typeof INPUT>): Uint8Array => guest.host.seat!.ticket
 
-describe('coming back', () => {
+describe('resuming a seat', () => {
   test('[SEAT3] a player that reloads resumes its seat: same number, same objects, any address', () => {
     const back: number[] = []
     const party = new Party({ duel: { game, capacity: 1, onBack: (_room, { id }) => back.push(id) } })

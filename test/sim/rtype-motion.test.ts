@@ -84,7 +84,7 @@ test('[RTMOTION1] another entity moves evenly, 100 ms ago, over 10 % loss and ji
   expect(Math.max(...lags)).toBeLessThan(100 + LATENCY_MS + 30)
 })
 
-test('[RTMOTION1] the own ship is drawn now, and an error fades without a jump', () => {
+test('[RTMOTION1] the local ship is drawn now, and an error fades without a jump', () => {
   const line = new Line(6, 0.1)
   // It turns back at 1.5 s.
   const turnMs = 1500

@@ -143,7 +143,7 @@ test('[RTWORLD3] entities spawn, gain and lose components, and are destroyed wit
   expect(stage.run(2)).toEqual([{ type: 'ENTITY_DESTROY', entityId: 7, destroyReason: 0, posX: 6, posY: 9 }])
 })
 
-test('[RTWORLD4] a client that comes back, or asks for it, gets the full state of every entity', () => {
+test('[RTWORLD4] a client that connects again, or requests it, gets the full state of every entity', () => {
   const stage = new Stage()
   stage.entities = [entity(7, 5, ALL), entity(8, 6)]
   stage.run(5)

@@ -255,7 +255,7 @@ describe('simulated network', () => {
     expect(net.poll(200, b, createArrival())).toBe(true)
   })
 
-  test('[NET14] duplication: as often as asked, up to so many copies, up to so late', () => {
+  test('[NET14] duplication: at the given rate, with up to the given number of copies and delay', () => {
     const result = run({ duplication: { rate: 0.25, copies: 4, lateMs: 2000 } })
     const seen = new Map<number, number>()
     for (const { number } of result.landings) seen.set(number, (seen.get(number) ?? 0) + 1)
