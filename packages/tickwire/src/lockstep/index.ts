@@ -46,6 +46,7 @@ export {
 } from '../core/client/lockstep-room.ts'
 export type { MeshTimes } from '../core/lockstep/mesh-watch.ts'
 export type { LaneListener } from '../core/game/lockstep-lanes.ts'
+export { served, type OrderRoom, type ServedGame, type ServedOptions } from '../core/game/served-lockstep.ts'
 export { LockstepClient, type LockstepClientOptions } from '../core/game/lockstep-client.ts'
 export type { OrderRelay } from '../core/order-relay/order-relay.ts'
 export type { RelayCounts } from '../core/order-relay/relay-counts.ts'
