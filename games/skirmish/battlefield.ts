@@ -7,7 +7,8 @@
 
 import type { ObjectId, World } from 'tickwire'
 import {
-  Building, Crystal, Field, Match, Seat, Unit, type BuildingObject, type MatchObject, type SeatObject, type UnitObject,
+  Building, Crystal, Field, isSeenBy, Match, Seat, Unit, type BuildingObject, type MatchObject, type SeatObject,
+  type UnitObject,
 } from './definitions.ts'
 import { FlowFinder } from './flow-field.ts'
 import { CELLS, columnOf, makeMap, rowOf, SIZE, type GameMap } from './map.ts'
@@ -35,6 +36,7 @@ export class Battlefield {
   readonly world: World
   readonly map: GameMap
   match: MatchObject
+  isFoggy = false
   /** Indexed by seat. */
   readonly seats: SeatObject[] = []
   /** Indexed by seat. */
@@ -86,6 +88,7 @@ export class Battlefield {
   refresh(): void {
     const { world } = this
     this.match = firstOf(world)
+    this.isFoggy = this.match.isFoggy
     this.seats.length = 0
     for (const seat of world.each(Seat)) this.seats.push(seat)
     for (const seat of this.seats) this.teams[seat.number] = seat.team
@@ -210,6 +213,11 @@ export class Battlefield {
 
   middleY(building: BuildingObject): number {
     return rowOf(building.at) + BUILDINGS[building.kind]!.size / 2
+  }
+
+  /** Whether a seat may know an object of another. */
+  isKnown(seat: number, object: { readonly seenBy: number }): boolean {
+    return !this.isFoggy || isSeenBy(object, this.teams[seat]!)
   }
 
   /** Whether the seats are enemies. */

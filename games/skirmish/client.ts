@@ -1,6 +1,6 @@
 /**
  * The page. `?play` joins at once, `?alone` plays without a server, `?demo=8` shows bots at a speed, `?graphics=full`
- * and `?graphics=reduced` choose how much is drawn.
+ * and `?graphics=reduced` choose how much is drawn. `?fog`: the server steps the matches.
  */
 
 import type { World } from 'tickwire'
@@ -26,6 +26,10 @@ const DEFAULT_NAME = 'Commander'
 /** In this tab a match is being played: a reloaded page goes on with it. */
 const PLAYING = 'skirmish-playing'
 const wish = new URLSearchParams(location.search)
+/** Where matches are played: at the relay of this page's server, or stepped by the server itself. */
+const home: LockstepPlace = wish.has('fog')
+  ? { enter: async (...args) => await (await import('./page/fog-room.ts')).fog(location.origin).enter(...args) }
+  : relay(location.origin)
 const graphics = wish.get('graphics')
 const picture = new Picture(element<HTMLCanvasElement>('screen'), graphics === null ? undefined : graphics !== 'full')
 const minimap = new Minimap(element<HTMLCanvasElement>('minimap'), picture.camera)
@@ -53,10 +57,10 @@ const stage: Stage = {
 nameField.value = localStorage.getItem('skirmish-name') ?? ''
 element('enter').addEventListener('submit', (event) => {
   event.preventDefault()
-  void begin(relay(location.origin), { quick: 'skirmish' })
+  void begin(home, { quick: 'skirmish' })
 })
 element('alone').addEventListener('click', () => void begin(local({ seed: Math.floor(Math.random() * 2 ** 32) })))
-element('observe').addEventListener('click', () => void begin(relay(location.origin), { quick: 'skirmish' }, true))
+element('observe').addEventListener('click', () => void begin(home, { quick: 'skirmish' }, true))
 for (const closer of document.querySelectorAll<HTMLElement>('[data-close]'))
   closer.addEventListener('click', () => { element(closer.dataset['close']!).hidden = true })
 element('help').addEventListener('click', () => { element('keys').hidden = !element('keys').hidden })
@@ -68,7 +72,7 @@ element('mute').addEventListener('click', () => {
 })
 
 const isGoingOn = wish.has('play') || sessionStorage.getItem(PLAYING) !== null
-if (isGoingOn) void begin(relay(location.origin), { quick: 'skirmish' })
+if (isGoingOn) void begin(home, { quick: 'skirmish' })
 else if (wish.has('alone')) void begin(local({ seed: Number(wish.get('alone')) || 1 }))
 else void demo()
 

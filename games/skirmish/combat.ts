@@ -66,21 +66,21 @@ function engage(field: Battlefield, at: number, unit: UnitObject, mode: number, 
   }
 }
 
-/** Finds where an enemy is. False: there is no such enemy. */
+/** Finds where an enemy is. False: there is no such enemy, or the seat's team does not see it. */
 function locate(field: Battlefield, id: number, seat: number): boolean {
   const unit = field.unitAt(id)
   if (unit >= 0) {
     spot.x = field.x[unit]!
     spot.y = field.y[unit]!
     spot.radius = 0
-    return field.areEnemies(seat, field.seatOf[unit]!)
+    return field.areEnemies(seat, field.seatOf[unit]!) && field.isKnown(seat, field.units[unit]!)
   }
   const building = field.buildings[field.buildingAt(id)]
   if (building === undefined) return false
   spot.x = field.middleX(building)
   spot.y = field.middleY(building)
   spot.radius = BUILDINGS[building.kind]!.size * 0.7
-  return field.areEnemies(seat, building.seat)
+  return field.areEnemies(seat, building.seat) && field.isKnown(seat, building)
 }
 
 /** The nearest enemy within a distance, units before buildings; 0: there is none. */

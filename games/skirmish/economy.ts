@@ -97,8 +97,8 @@ function build(field: Battlefield, unit: UnitObject): void {
   if (seat.crystals >= rule.cost && isFree(field, unit.plan, unit.site)) {
     seat.crystals -= rule.cost
     const builtAt = field.world.tick + rule.building
-    const made = field.world.spawn(Building, { kind: unit.plan, seat: unit.seat, at: unit.site, hp: rule.hp, builtAt })
-    field.addBuilding(made)
+    const begun = { kind: unit.plan, seat: unit.seat, at: unit.site, hp: rule.hp, builtAt }
+    field.addBuilding(field.world.spawn(Building, begun, seat.player))
   }
   finishOrder(unit)
   if (unit.mode === 0) sendOut(field, unit, 0, false)
@@ -163,7 +163,8 @@ export function produce(field: Battlefield): void {
     if (building.queue > 0) building.trainedAt = tick + UNITS[(building.queue % DIGIT) - 1]!.training
     field.unitCounts[building.seat]!++
     const cell = exitOf(field, building)
-    const unit = spawnUnit(field.world, kind, building.seat, columnOf(cell) + 0.5, rowOf(cell) + 0.5)
+    const { player } = field.seats[building.seat]!
+    const unit = spawnUnit(field.world, kind, building.seat, columnOf(cell) + 0.5, rowOf(cell) + 0.5, player)
     sendOut(field, unit, building.rally, building.hasRally)
   }
 }

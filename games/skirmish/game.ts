@@ -9,7 +9,7 @@ import { Building, Crystal, Field, GATHERING, Line, Match, Seat, Unit } from './
 import { produce, work } from './economy.ts'
 import { columnOf, makeMap, rowOf, SIZE } from './map.ts'
 import { moveUnits } from './movement.ts'
-import { beginsNow, empty } from './lobby.ts'
+import { beginsNow, empty, occupy } from './lobby.ts'
 import { execute, executeTalk, ORDERS } from './orders.ts'
 import {
   BUILDINGS, DEPOSIT, HEADQUARTERS, SEATS, START_CRYSTALS, START_WORKERS, STORM_AT, STORM_DAMAGE, STORM_EVERY,
@@ -29,20 +29,22 @@ export interface SkirmishOptions {
   readonly seats?: readonly number[]
   /** Whether the match begins in the lobby. Default: false, it begins in its first tick. */
   readonly hasLobby?: boolean
+  /** Whether a server steps the match and hides what a team does not see. Default: false. */
+  readonly isFoggy?: boolean
 }
 
 const ALL = Array.from({ length: SEATS }, (_, seat) => seat)
 
 /** Makes the game. */
 export function skirmishGame(options: SkirmishOptions = {}): SkirmishGame {
-  const { levels = [], teams = [], seats = ALL, hasLobby = false } = options
+  const { levels = [], teams = [], seats = ALL, hasLobby = false, isFoggy = false } = options
   return defineLockstep({
     tickRate: TICK_RATE,
     players: [1, SEATS],
     orders: ORDERS,
     entities: [Unit, Building, Crystal, Seat, Field, Match, Line],
     onStart(world) {
-      world.spawn(Match, { beganAt: hasLobby ? 0 : 1 })
+      world.spawn(Match, { beganAt: hasLobby ? 0 : 1, isFoggy })
       const map = makeMap(world.seed)
       for (const at of map.deposits) world.spawn(Crystal, { at, left: DEPOSIT })
       for (const number of ALL) {
@@ -55,12 +57,12 @@ export function skirmishGame(options: SkirmishOptions = {}): SkirmishGame {
     onJoin(world, player) {
       for (const seat of world.each(Seat)) {
         if (seat.player !== 0 || seat.isOut) continue
-        seat.player = player
+        occupy(world, seat, player)
         return
       }
     },
     onLeave(world, player) {
-      for (const seat of world.each(Seat)) if (seat.player === player) empty(seat)
+      for (const seat of world.each(Seat)) if (seat.player === player) empty(world, seat)
     },
     step(world, orders) {
       const field = battlefieldOf(world)

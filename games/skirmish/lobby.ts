@@ -3,10 +3,10 @@
  * replay has the same names, seats, teams and lines of chat.
  */
 
-import { bool, int, text, type PeerId } from 'tickwire'
+import { bool, int, text, type PeerId, type World } from 'tickwire'
 import { order, type CheckedWorld } from 'tickwire/lockstep'
 import type { Battlefield } from './battlefield.ts'
-import { Line, Match, Seat, type SeatObject } from './definitions.ts'
+import { Building, Line, Match, Seat, Unit, type SeatObject } from './definitions.ts'
 import { NAME_BYTES, SAY_BYTES, SEATS, TICK_RATE } from './rules.ts'
 
 /** Lines of chat that are kept. */
@@ -52,9 +52,10 @@ export function say({ world }: Battlefield, seat: number, said: string): void {
 export function sit(field: Battlefield, from: number, to: number): void {
   const [old, next] = [field.seats[from]!, field.seats[to]!]
   if (next.player !== 0 || from === to) return
-  next.player = old.player
-  next.name = old.name
-  empty(old)
+  const { player, name } = old
+  empty(field.world, old)
+  occupy(field.world, next, player)
+  next.name = name
 }
 
 export function setUp(field: Battlefield, by: number, seat: number, team: number, level: number): void {
@@ -71,12 +72,20 @@ export function vote(field: Battlefield, by: number, seat: number): void {
   wanted.votes ^= 1 << by
   const others = field.seats.filter(({ player, number }) => player !== 0 && number !== seat)
   const count = others.filter(({ number }) => (wanted.votes >> number & 1) === 1).length
-  if (count >= 2 && count >= others.length - 1) empty(wanted)
+  if (count >= 2 && count >= others.length - 1) empty(field.world, wanted)
+}
+
+/** A player sits here now: its objects belong to the player. 0: to none. */
+export function occupy(world: World, seat: SeatObject, player: PeerId): void {
+  seat.player = player
+  world.setOwner(seat, player)
+  for (const unit of world.each(Unit)) if (unit.seat === seat.number) world.setOwner(unit, player)
+  for (const building of world.each(Building)) if (building.seat === seat.number) world.setOwner(building, player)
 }
 
 /** No player sits here any more. */
-export function empty(seat: SeatObject): void {
-  seat.player = 0
+export function empty(world: World, seat: SeatObject): void {
+  occupy(world, seat, 0)
   seat.name = ''
   seat.isReady = false
   seat.votes = 0

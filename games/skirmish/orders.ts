@@ -4,7 +4,8 @@ import { bool, int, u32, type ObjectId, type PeerId } from 'tickwire'
 import { ids, order, type CheckedWorld, type GivenOrder, type Order } from 'tickwire/lockstep'
 import type { Battlefield } from './battlefield.ts'
 import {
-  ADVANCING, ATTACKING, Building, BUILDING, Crystal, GATHERING, HOLDING, IDLE, MOVING, Seat, Unit, type UnitObject,
+  ADVANCING, ATTACKING, Building, BUILDING, Crystal, GATHERING, HOLDING, IDLE, isSeenBy, Match, MOVING, Seat,
+  Unit, type UnitObject,
 } from './definitions.ts'
 import { cancel, queueLength, train } from './economy.ts'
 import { Introduce, Ready, Say, say, SetUp, setUp, Sit, sit, Vote, vote } from './lobby.ts'
@@ -31,10 +32,14 @@ function ownBuildings(world: CheckedWorld, by: PeerId, chosen: readonly ObjectId
   return seat >= 0 && chosen.length > 0 && chosen.every((id) => world.get(Building, id)?.seat === seat)
 }
 
+/** Whether an object is an enemy that the player's team may know. */
 function isEnemy(world: CheckedWorld, by: PeerId, id: ObjectId): boolean {
   const seats = [...world.each(Seat)]
-  const other = world.get(Unit, id)?.seat ?? world.get(Building, id)?.seat
-  return other !== undefined && seats[other]?.team !== seats[seatOf(world, by)]?.team
+  const other = world.get(Unit, id) ?? world.get(Building, id)
+  const team = seats[seatOf(world, by)]?.team
+  if (other === null || team === undefined || seats[other.seat]?.team === team) return false
+  for (const { isFoggy } of world.each(Match)) return !isFoggy || isSeenBy(other, team)
+  return false
 }
 
 function hasCrystals(world: CheckedWorld, by: PeerId, cost: number): boolean {

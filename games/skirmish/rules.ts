@@ -95,6 +95,8 @@ export const MINING_TICKS = 75
 export const DEPOSIT = 1400
 /** How far a unit sees an enemy by itself. */
 export const SIGHT = 8
+/** How far a building sees. */
+export const BUILDING_SIGHT = 10
 
 /** From this tick on a storm wears every headquarters, so that a match ends. */
 export const STORM_AT: number = 8 * 60 * TICK_RATE

@@ -1,4 +1,7 @@
-/** Serves skirmish from a command line: the page, and an order relay for every match. No code of the game runs here. */
+/**
+ * Serves skirmish from a command line: the page, and an order relay for every match, in which no code of the game runs.
+ * With `--fog` the server steps the matches itself: `serve-fog.ts`.
+ */
 
 import type { RelayRoomType } from 'tickwire/lockstep'
 import { serveLockstep, type ServingLockstep } from 'tickwire/node'
@@ -6,6 +9,7 @@ import { showHelp } from '../command-line.ts'
 import { HELP, readArguments, type SkirmishSettings } from './arguments.ts'
 import { skirmishGame } from './game.ts'
 import { PAUSE_MS_MAX, PAUSES_MAX, TICK_RATE } from './rules.ts'
+import { serveFog } from './serve-fog.ts'
 
 /** How long the seat of a lost connection is kept. */
 const RESUME_MS = 60_000
@@ -16,9 +20,10 @@ export async function startSkirmish(args: string[]): Promise<void> {
   const settings = readArguments(args)
   if (settings === 'help' || 'problem' in settings) return showHelp(HELP, settings)
   try {
-    const serving = await serveSkirmish(settings)
-    console.log(`Skirmish, for up to eight players in each match; bots take the other seats\n\n  ${serving.url}\n\n`
-      + 'Ctrl-C ends it.')
+    const { url } = settings.fog ? await serveFog(settings) : await serveSkirmish(settings)
+    const how = settings.fog ? 'This server steps the matches: a page receives what its team sees.\n\n' : ''
+    console.log(`Skirmish, for up to eight players in each match; bots take the other seats\n\n`
+      + `  ${url}${settings.fog ? '/?fog' : ''}\n\n${how}Ctrl-C ends it.`)
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error))
     process.exitCode = 1

@@ -1,6 +1,6 @@
 /** Units: how they come to be, what they are ordered to do, and the orders that wait. */
 
-import type { World } from 'tickwire'
+import type { PeerId, World } from 'tickwire'
 import type { Battlefield } from './battlefield.ts'
 import {
   ADVANCING, ATTACKING, BUILDING, GATHERING, HOLDING, IDLE, MOVING, Unit, type UnitObject,
@@ -10,8 +10,10 @@ import { UNITS } from './rules.ts'
 
 const SLACK_MAX = 12
 
-export function spawnUnit(world: World, kind: number, seat: number, x: number, y: number): UnitObject {
-  return world.spawn(Unit, { kind, seat, x, y, hp: UNITS[kind]!.hp })
+export function spawnUnit(
+  world: World, kind: number, seat: number, x: number, y: number, player: PeerId = 0,
+): UnitObject {
+  return world.spawn(Unit, { kind, seat, x, y, hp: UNITS[kind]!.hp }, player)
 }
 
 /** How far from the goal the units of a group may stop, in half cells. */
