@@ -38,7 +38,7 @@ async function open(browser: Browser, name: string, mistakes: string[]): Promise
   return page
 }
 
-browserTest('[SKIRM15] two pages meet in the lobby and begin; orders by mouse reach both', async (browser) => {
+browserTest('[SKIRM15, DESYNC12] orders by mouse reach both pages, and a wrong number is healed', async (browser) => {
   const mistakes: string[] = []
   const ada = await open(browser, 'Ada', mistakes)
   const bo = await open(browser, 'Bo', mistakes)
@@ -65,5 +65,11 @@ browserTest('[SKIRM15] two pages meet in the lobby and begin; orders by mouse re
   }
   expect(hashes[0]).toBe(hashes[1])
   expect(Number(await ada.evaluate('skirmish.drawCalls'))).toBeLessThanOrEqual(60)
+  // One number of one page is wrong. Both pages draw in software, so every answer takes a draw of both.
+  await ada.click('#net')
+  await ada.click('text=Corrupt one number')
+  const healed = String.raw`/healed in \d+ ms\n.*Unit \d+, hp, \d+ against \d+/`
+  await until(bo, `${healed}.test(document.querySelector("#network pre").textContent)`)
+  await bo.screenshot({ path: `${PICTURES}/skirmish-desync.png` })
   expect(mistakes).toEqual([])
 })

@@ -94,10 +94,11 @@ const sync: FuzzTarget = {
     if (message !== undefined && encodeSync(message).some((byte, at) => byte !== bytes[at]))
       throw new Error('a message has two encodings')
     const log = new TickLog()
-    const judge = new DesyncJudge(log, 1, () => [{ peer: 1, rttMs: 5 }, { peer: 2, rttMs: 9 }])
+    const players = [{ peer: 1, rttMs: 5, executed: 9 }, { peer: 2, rttMs: 9, executed: 2 }]
+    const judge = new DesyncJudge(log, 1, () => players)
     judge.handleDifference(0, 1, 3)
     if (message !== undefined) for (const peer of [1, 2, 3]) judge.handleMessage(1, peer, message)
-    judge.tick(10_000)
+    for (const now of [10_000, 40_000]) judge.tick(now)
     const sink = new SyncSink()
     sink.accept(0, 1, new BitReader(bytes))
   },

@@ -173,3 +173,40 @@ test('[DESYNC1] a player that lies about its pulses is asked once, and nothing i
   expect(party.reports).toMatchObject([{ verdict: 'equal', diverged: [] }])
   expect(party.match.judge.counts).toMatchObject({ lies: 1, healed: 0, failed: 0 })
 })
+
+/** Pages that draw slowly: their machines do nothing for most of the time, each at its own pace. */
+function drawSlowly(party: LockstepParty, ms: number, drawMs: readonly number[]): void {
+  const until = party.clock.now + ms
+  while (party.clock.now < until) {
+    party.clients.forEach((client, at) => {
+      if (party.clock.now >= client.frozenUntil + 15) client.frozenUntil = party.clock.now + drawMs[at]!
+    })
+    party.run(10)
+  }
+}
+
+test.each([
+  { drawMs: [350, 420], name: 'three draws a second' }, { drawMs: [900, 1100], name: 'one draw a second' },
+  { drawMs: [30, 1500], name: 'one fast page and one of a draw in 1.5 seconds' },
+])('[DESYNC12] slow pages are waited for, by their progress: $name', ({ drawMs }) => {
+  const party = match(2)
+  drawSlowly(party, 4000, drawMs)
+  corrupt(party.clients[1]!)
+  drawSlowly(party, 45_000, drawMs)
+  expect(party.reports.map(({ verdict, diverged }) => [verdict, diverged.map(({ outcome }) => outcome)]))
+    .toEqual([['first', ['healed']]])
+  const { differences } = party.reports[0]!.diverged[0]!.finding as DesyncFinding
+  expect(differences[0]).toMatchObject({ in: 'field', entity: 'Unit', field: 'hp' })
+  party.run(3000)
+  hashesAgree(party, party.clients[0]!.hashes.length - 60)
+})
+
+test('[DESYNC12] a majority does not wait for a page that stands still', () => {
+  const party = match(3)
+  party.clients[2]!.stuckUntil = party.clock.now + 4500
+  corrupt(party.clients[1]!)
+  const from = party.clock.now
+  expect(party.runUntil(() => party.reports.length > 0, 20_000)).toBe(true)
+  expect(party.reports[0]).toMatchObject({ verdict: 'majority' })
+  expect(party.clock.now - from).toBeLessThan(12_000)
+})

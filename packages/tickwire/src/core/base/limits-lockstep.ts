@@ -138,8 +138,14 @@ export const HISTORY_ROOTS = 64
 /** Bytes that a relay passes on between the two sides of one desync: an image, and the search before it. */
 export const DESYNC_CASE_BYTES_MAX: number = SYNC_MESSAGE_BYTES_MAX + 262_144
 
-/** How long a desync may take to be named and healed, in ms. Then the relay gives up and asks another donor. */
+/** How long one round of naming a desync may take, in ms. Then the relay gives up and asks another donor. */
 export const DESYNC_CASE_MS = 5000
+
+/**
+ * How long a case waits for the reports of slow pages, and a search with one donor takes at most, in ms: a dozen rounds
+ * of pages that draw once in two seconds.
+ */
+export const DESYNC_CASE_MS_MAX = 30_000
 
 /** Reports of desyncs that one match makes: a broken game differs in every tick, and one report names the cause. */
 export const DESYNC_REPORTS_MAX = 32

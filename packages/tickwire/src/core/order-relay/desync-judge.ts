@@ -8,46 +8,16 @@
  * or `tie`. Its memory is one case; a player that differs meanwhile is looked at after it.
  */
 
-import { DESYNC_CASE_BYTES_MAX, DESYNC_CASE_MS, DESYNC_REPORTS_MAX, HEALS_MAX, HEALS_MS } from '../base/limits.ts'
+import {
+  DESYNC_CASE_BYTES_MAX, DESYNC_CASE_MS, DESYNC_CASE_MS_MAX, DESYNC_REPORTS_MAX, HEALS_MAX, HEALS_MS,
+} from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import { rootText, type DesyncReport, type DesyncVerdict, type DivergedReport } from '../order/desync-report.ts'
 import type { Root, SyncMessage } from '../order/sync-messages.ts'
 import type { TickLog } from '../order/tick-log.ts'
+import type { DesyncRules, JudgedPlayer, JudgeEvent, Outgoing } from './desync-rules.ts'
 
-/** How desyncs are decided. */
-export interface DesyncRules {
-  /** When no state has a majority: the match is void, or the state of the first player counts. Default: 'first'. */
-  readonly tie?: 'void' | 'first'
-  /** Whether diverged players are repaired. Default: true. */
-  readonly heal?: boolean
-  /** Whether a referee is asked when no state has a majority (`JudgeEvent`). Default: false. */
-  readonly hasReferee?: boolean
-  /** Sent with requests: how much clients keep for debugging. Default: 0. */
-  readonly debugLevel?: number
-}
-
-/** What the judge decided, for the caller to carry out. */
-export type JudgeEvent =
-  | { readonly kind: 'report'; readonly report: DesyncReport }
-  /** The match is void: no state is right. */
-  | { readonly kind: 'void' }
-  /** The player was repaired too often, or cannot be. */
-  | { readonly kind: 'desynced'; readonly peer: PeerId }
-  /** Call `decide` with the hash of a tick. */
-  | { readonly kind: 'referee'; readonly tick: Tick }
-
-/** A player that the judge may ask. */
-export interface JudgedPlayer {
-  readonly peer: PeerId
-  /** Its round trip, in ms: the nearest one is the donor. */
-  readonly rttMs: number
-}
-
-/** A message to a player. */
-export interface Outgoing {
-  readonly to: PeerId
-  readonly message: SyncMessage
-}
+export type { DesyncRules, JudgedPlayer, JudgeEvent, Outgoing } from './desync-rules.ts'
 
 type Report = Extract<SyncMessage, { kind: 'report' }>
 
@@ -68,12 +38,16 @@ interface Case {
   current: PeerId
   donor: PeerId
   donors: PeerId[]
+  /** When the search with this donor began, and bytes that were passed on since. */
+  beganAt: Millis
   bytes: number
   finding: unknown
   readonly results: DivergedReport[]
 }
 
 const REPORTS_MS = 4000
+/** How often a case looks whether slow players have stepped its tick. */
+const LOOK_MS = 500
 /** After a case without a difference, a player that claims to differ is ignored for this long. */
 const LIE_MS = 10_000
 const EXCERPT_TICKS = 60
@@ -139,7 +113,7 @@ export class DesyncJudge {
     this.#case = {
       number: this.counts.cases, openedAt: now, firstTick: tick, players, tick, reports: new Map(),
       deadline: now + REPORTS_MS, stage: 'reports', verdict: 'unknown', root: undefined, waiting: [], current: 0,
-      donor: 0, donors: [], bytes: 0, finding: null, results: [],
+      donor: 0, donors: [], beganAt: now, bytes: 0, finding: null, results: [],
     }
     this.#request(this.#case)
   }
@@ -197,7 +171,7 @@ export class DesyncJudge {
   tick(now: Millis): void {
     const open = this.#case
     if (open === undefined || now < open.deadline) return
-    if (open.stage === 'reports') this.#judge(now, open)
+    if (open.stage === 'reports') this.#waitOrJudge(now, open)
     else if (open.stage === 'referee') this.#break(now, open)
     else this.#retry(now, open)
   }
@@ -205,6 +179,18 @@ export class DesyncJudge {
   /** When `tick` must be called at the latest. */
   nextAt(): Millis {
     return this.#case?.deadline ?? Infinity
+  }
+
+  /**
+   * Some reports are missing. A slow page steps the tick later than the others and reports it then: the time for a
+   * report begins when its player has stepped the tick. A majority does not wait.
+   */
+  #waitOrJudge(now: Millis, open: Case): void {
+    const isSlow = this.#players().some(({ peer, executed }) =>
+      executed < open.tick && open.players.includes(peer) && !open.reports.has(peer))
+    const isDecided = 2 * (groupsOf(open)[0]?.length ?? 0) > open.players.length
+    if (isSlow && !isDecided && now < open.openedAt + DESYNC_CASE_MS_MAX) open.deadline = now + LOOK_MS
+    else this.#judge(now, open)
   }
 
   #request({ number, tick, players }: Case): void {
@@ -225,14 +211,10 @@ export class DesyncJudge {
       this.#request(open)
       return
     }
-    const groups = new Map<string, PeerId[]>()
-    for (const [peer, { root }] of open.reports) {
-      const text = rootText(root)
-      groups.set(text, [...(groups.get(text) ?? []), peer])
-    }
-    if (groups.size < 2) return this.#close(now, open, groups.size === 1 ? 'equal' : 'unknown')
-    const [largest] = [...groups.values()].sort((a, b) => b.length - a.length)
-    if (largest !== undefined && 2 * largest.length > open.players.length)
+    const groups = groupsOf(open)
+    if (groups.length < 2) return this.#close(now, open, groups.length === 1 ? 'equal' : 'unknown')
+    const [largest] = groups
+    if (2 * largest.length > open.players.length)
       return this.#sentence(now, open, 'majority', rootOf(open, largest[0]))
     // A player that has not reported may make a majority: it is asked again later.
     if (open.reports.size < open.players.length) return this.#close(now, open, 'unknown')
@@ -285,6 +267,7 @@ export class DesyncJudge {
     if (root === undefined) return
     open.donor = donor
     open.bytes = 0
+    open.beganAt = now
     open.deadline = now + DESYNC_CASE_MS
     const mayHeal = this.#rules.heal && open.verdict !== 'void'
     this.#out.push({ to: donor, message: { kind: 'verdict', case: number, tick, role: 'donor', mayHeal, root } })
@@ -294,6 +277,8 @@ export class DesyncJudge {
   #pass(now: Millis, open: Case, to: PeerId, message: Extract<SyncMessage, { bytes: Uint8Array }>): void {
     open.bytes += message.bytes.length
     if (open.bytes > DESYNC_CASE_BYTES_MAX) return this.#retry(now, open)
+    // Each round has its own time: pages that draw slowly need half a second for one, and there are a dozen.
+    open.deadline = Math.min(now + DESYNC_CASE_MS, open.beganAt + DESYNC_CASE_MS_MAX)
     this.#out.push({ to, message })
   }
 
@@ -372,6 +357,16 @@ export class DesyncJudge {
     }
     return excerpt
   }
+}
+
+/** Players that reported the same state, the largest group first. */
+function groupsOf({ reports }: Case): PeerId[][] {
+  const groups = new Map<string, PeerId[]>()
+  for (const [peer, { root }] of reports) {
+    const text = rootText(root)
+    groups.set(text, [...(groups.get(text) ?? []), peer])
+  }
+  return [...groups.values()].sort((a, b) => b.length - a.length)
 }
 
 function rootOf({ reports }: Case, peer: PeerId): Root | undefined {
