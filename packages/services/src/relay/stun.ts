@@ -7,7 +7,7 @@ import { defineService, type Service } from '../cli/service.ts'
 
 /** Serves STUN. */
 export const stun: Service = defineService({
-  summary: 'tell peers their public address (STUN)',
+  summary: 'show peers their public address (STUN)',
   about: 'A STUN server (RFC 8489, Binding only), until it gets SIGTERM or SIGINT.',
   options: {
     port: { kind: 'whole', default: STUN_PORT_DEFAULT, help: 'UDP port; 0 takes any free port' },

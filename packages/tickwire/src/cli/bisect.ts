@@ -26,8 +26,8 @@ export const bisect: AsyncCommand = {
   help: `
 tickwire bisect FOLDER FOLDER --step game.ts [--log LOG]
 
-Reads the images desync_{seed}_{tick}.snap of two clients (DebugLog, level 3), finds by halving the first tick whose
-images differ, and names the entity, the object and the field with both values.
+Reads the images desync_{seed}_{tick}.snap of two clients (DebugLog, level 3), finds by binary search the first tick
+whose images differ, and names the entity, the object and the field with both values.
 
   --step game.ts   the game
   --log LOG        the order log of one client, or a recording: steps the game to that tick, and says which of the two

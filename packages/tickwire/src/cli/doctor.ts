@@ -29,7 +29,7 @@ const DIRECT: { readonly [kind in NatKind]: string } = {
 
 /** Says what will work. */
 export const doctor: AsyncCommand = {
-  summary: 'say what kind of router you have, and how you can play together',
+  summary: 'report what kind of router you have, and how you can play together',
   help: `
 tickwire doctor --rendezvous URL
 tickwire doctor --stun IP:PORT [--stun IP:PORT]

@@ -26,9 +26,9 @@ export const lint: AsyncCommand = {
   help: `
 tickwire lint game.ts [--json]
 
-Reads the module of a game and the modules that it imports by relative paths, and names every use of clocks, chance,
-inexact Math, **, Intl, locales, state outside of the world, Map and Set, comparators that return booleans, and catch,
-with what to use instead. A line with the comment "lint-ok: REASON", there or before it, is left out.
+Reads the module of a game and the modules that it imports by relative paths, and names every use of clocks, random
+numbers, inexact Math, **, Intl, locales, state outside of the world, Map and Set, comparators that return booleans, and
+catch, with what to use instead. A line with the comment "lint-ok: REASON", there or before it, is left out.
 
 It needs a parser, which is not installed with tickwire: npm install --save-dev acorn @sveltejs/acorn-typescript
 

@@ -7,7 +7,7 @@ import type { CommandWorld } from './command.ts'
 /** What each service does, by its name. `@tickwire/services` has the rest. */
 export const SERVICE_SUMMARIES: ReadonlyMap<string, string> = new Map([
   ['relay', 'forward packets between players behind routers'],
-  ['stun', 'tell peers their public address (STUN)'],
+  ['stun', 'show peers their public address (STUN)'],
   ['lockstep', 'relay the orders of lockstep matches'],
   ['rendezvous', 'let players find each other by a code'],
   ['track', 'list games that can be joined'],

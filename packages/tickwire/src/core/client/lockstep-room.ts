@@ -35,7 +35,7 @@ import type { ClientPlatform, ServerSite } from './platform.ts'
 /** How a lockstep match is joined, at every place. */
 export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 'join' | 'keepSeat' | 'retryMs'> {
   /**
-   * Warns on the console when `step` uses a clock, chance, inexact `Math` or another thing that differs between
+   * Warns on the console when `step` uses a clock, `Math.random`, inexact `Math` or another thing that differs between
    * machines. Default: true, unless NODE_ENV is `production`.
    */
   readonly development?: boolean

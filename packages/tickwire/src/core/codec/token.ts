@@ -1,5 +1,5 @@
 /**
- * Residuals as tokens: a symbol for a prefix code or a range coder, and low bits that are as good as random.
+ * A residual token: a symbol for a prefix code or a range coder, and low bits that are as good as random.
  *
  * ```
  * size      symbol, and raw bits that follow
