@@ -110,7 +110,15 @@ const MEANINGS: readonly (readonly [string, RelayMeaning])[] = [
     (reason) => [`Error: ${reason}`, { is: 'Error', allocation: ID, transaction: 7, reason }] as const,
   ),
   ['Ping', { is: 'Ping', allocation: NONE, transaction: 9, nonce: hex(run(0xd0, 8)) }],
-  ['Pong', { is: 'Pong', allocation: NONE, transaction: 9, nonce: hex(run(0xd0, 8)), load: 12 }],
+  [
+    'Pong',
+    { is: 'Pong', allocation: NONE, transaction: 9, nonce: hex(run(0xd0, 8)), load: 12, seen: '198.51.100.7:40000' },
+  ],
+  [
+    'Pong, IPv6',
+    { is: 'Pong', allocation: ID, transaction: 10, nonce: hex(run(0xd0, 8)), load: 255, seen: '[2001:db8:0:1::2]:1' },
+  ],
+  ['Pong by WebSocket', { is: 'Pong', allocation: ID, transaction: 11, nonce: hex(run(0xd0, 8)), load: 0, seen: '' }],
   ['Probe', { is: 'Probe', allocation: NONE, transaction: 20 }],
   ['ProbeReply', { is: 'ProbeReply', allocation: NONE, transaction: 20 }],
 ]

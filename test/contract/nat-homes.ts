@@ -110,6 +110,19 @@ export class Namespaces {
     run('ip', '-n', host, 'route', 'replace', 'default', 'via', `10.0.${number}.1`)
   }
 
+  /** Takes the host behind one router to another router, as from Wi-Fi to cellular. The old line is dead at once. */
+  changeRouter(number: number, other: number): void {
+    const [host, nat] = [`${this.#prefix}-host${number}`, `${this.#prefix}-nat${other}`]
+    const [near, far] = [`c${number}`, `d${number}`]
+    run('ip', 'link', 'add', far, 'netns', nat, 'type', 'veth', 'peer', 'name', near, 'netns', host)
+    run('ip', '-n', nat, 'addr', 'add', `10.1.${number}.1/24`, 'dev', far)
+    run('ip', '-n', nat, 'link', 'set', far, 'up')
+    run('ip', '-n', host, 'link', 'set', `e${number}`, 'down')
+    run('ip', '-n', host, 'addr', 'add', `10.1.${number}.2/24`, 'dev', near)
+    run('ip', '-n', host, 'link', 'set', near, 'up')
+    run('ip', '-n', host, 'route', 'replace', 'default', 'via', `10.1.${number}.1`)
+  }
+
   /** Removes everything. */
   close(): void {
     for (const name of this.#names) {

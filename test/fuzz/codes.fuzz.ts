@@ -71,7 +71,7 @@ const answers: FuzzTarget = {
     }
     for (const status of [200, 404, 500]) {
       const rendezvous = new Rendezvous('http://localhost', {
-        ask: () => Promise.resolve({ status, body }), openText: () => Promise.reject(new Error()),
+        now: () => 0, ask: () => Promise.resolve({ status, body }), openText: () => Promise.reject(new Error()),
       })
       // An error is thrown later, outside of this call, and ends the process of the fuzzer.
       void rendezvous.join('IRON-7K3M', '').catch((error: unknown) => {

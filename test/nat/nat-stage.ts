@@ -249,6 +249,24 @@ export class NatStage {
     this.guest.machine.wake(now)
   }
 
+  /**
+   * The guest's machine goes to another network, as from Wi-Fi to cellular. Candidates that it finds there reach the
+   * host by signalling, `ms` later. Whether the machine notices by itself: `isNoticed`.
+   */
+  moveGuest(kind: NatKind, ms: number, isNoticed: boolean): void {
+    const { host, guest } = this
+    this.net.move(guest.machine.host, '10.0.9.3:4001', this.net.addRouter('198.51.100.9', kind))
+    guest.port.onReach = () => {
+      const candidates = guest.candidates(this.mode)
+      this.#post.add(this.clock.now + ms, () => {
+        host.port.addCandidates(this.clock.now, 'guest', candidates)
+        host.machine.wake(this.clock.now)
+      })
+    }
+    if (isNoticed) guest.port.handleNetworkChange(this.clock.now)
+    guest.machine.wake(this.clock.now)
+  }
+
   /** Lets `ms` pass. The guest sends a numbered reliable message every 20 ms. */
   play(ms: number): void {
     for (const end = this.clock.now + ms; this.clock.now < end;) {

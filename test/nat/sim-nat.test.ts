@@ -107,6 +107,24 @@ describe('paths', () => {
     expectWhole(stage)
   })
 
+  test.each([true, false])('[NAT37] a machine that goes to another network (noticed: %s)', (isNoticed) => {
+    const symmetric: NatKind = { mapping: 'port', filtering: 'port' }
+    for (let seed = 1; seed <= form(4, 50); seed++) {
+      for (const kind of [{}, symmetric]) {
+        const stage = new NatStage({}, {}, { seed, jitterMs: 2 })
+        stage.meet()
+        stage.play(1500)
+        expect(stage.path).toBe('direct')
+        stage.moveGuest(kind, 50, isNoticed)
+        stage.play(4000)
+        expect([seed, kind, stage.path]).toEqual([seed, kind, kind === symmetric ? 'relay' : 'direct'])
+        if (kind !== symmetric) expect(stage.addresses.at(-1)).toMatch(/^198\.51\.100\.9:/)
+        expect(stage.host.connections).toHaveLength(1)
+        expectWhole(stage)
+      }
+    }
+  })
+
   test('[NAT32] a guest that meets its host by a code is connected soon, whichever relay answers first', () => {
     const symmetric: NatKind = { mapping: 'port', filtering: 'port' }
     for (let seed = 1; seed <= form(10, 50); seed++) {

@@ -125,7 +125,7 @@ const FIELDS: readonly ((cursor: Cursor) => Fields)[] = [
     need(c.take(24).every((byte) => byte === 0), 'zeros')
     return { nonce }
   },
-  (c) => ({ nonce: c.hex(8), load: c.number(1) }),
+  (c) => ({ nonce: c.hex(8), load: c.number(1), seen: c.address() }),
   () => ({}),
   () => ({}),
 ]

@@ -45,7 +45,7 @@ function fieldsOf(message: RelayMessage): { [field: string]: string | number } {
     case RELAY_KIND.moving: return { left: message.leftMs, reason }
     case RELAY_KIND.error: return { reason }
     case RELAY_KIND.ping: return { nonce: hex(message.nonce) }
-    case RELAY_KIND.pong: return { nonce: hex(message.nonce), load: message.load }
+    case RELAY_KIND.pong: return { nonce: hex(message.nonce), load: message.load, seen: message.seen }
     default: return {}
   }
 }

@@ -79,3 +79,26 @@ test('[CODE4] only the secret of a session takes its code back, also in a proces
   expect(after.resume(0, '1.1.1.1', FACTS, proof)).toMatchObject({ code: session.code, id: session.id })
   expect(new Sessions(LIMITS, new Uint8Array(32)).resume(0, '1.1.1.1', FACTS, proof)).toBe('refused')
 })
+
+test('[CODE6] a guest comes back under its name, at a process without memory too, and under no other', () => {
+  const key = new Uint8Array(32).fill(1)
+  const sessions = new Sessions(LIMITS, key)
+  const session = sessions.create(0, '1.2.3.4', FACTS, false)
+  if (session === 'full') throw new Error('no session')
+  const guests = [1, 2].map(() => sessions.redeem(1, session, sessions.admit(0, session))!)
+  const [first, second] = guests as [string, string]
+  const again = sessions.againOf(session.id, first)
+  // Its old socket is not closed yet.
+  expect(sessions.comeBack(session, first, again)).toBe(first)
+  expect(sessions.comeBack(session, second, again)).toBeUndefined()
+  expect(sessions.comeBack(session, 'host', sessions.againOf(session.id, 'host'))).toBeUndefined()
+  session.guests.delete(first)
+  session.guests.add('another')
+  expect(sessions.comeBack(session, first, again)).toBeUndefined()
+  const { id, code, key: linkKey } = session
+  const proof = { session: id, code, key: linkKey, secret: sessions.secretOf(session) }
+  const restarted = new Sessions(LIMITS, key)
+  const resumed = restarted.resume(0, '1.2.3.4', FACTS, proof)
+  if (typeof resumed === 'string') throw new Error(resumed)
+  expect(restarted.comeBack(resumed, first, again)).toBe(first)
+})

@@ -58,6 +58,7 @@ const TICKET_MS = 60_000
 /** A guest that comes and goes leaves tickets behind. */
 const TICKETS_PER_GUEST = 4
 const CODE_TRIES = 20
+const GUEST_NAME = /^g[0-9a-f]{16}$/
 
 export class Sessions {
   readonly limits: SessionLimits
@@ -140,6 +141,22 @@ export class Sessions {
     session.tickets.delete(ticket)
     if (expiresAt === undefined || expiresAt <= now || session.guests.size >= session.capacity) return undefined
     const guest = `g${randomBytes(8).toString('hex')}`
+    session.guests.add(guest)
+    return guest
+  }
+
+  /** What lets a guest in again under its name, also at a process that has lost the session, but not its key. */
+  againOf(session: string, guest: string): string {
+    return createHmac('sha256', this.#secretKey).update(`tickwire/guest ${session} ${guest}`).digest('hex')
+  }
+
+  /** A guest comes back: its socket was lost. Returns its name. */
+  comeBack(session: Session, guest: string, again: string): string | undefined {
+    const expected = Buffer.from(this.againOf(session.id, guest))
+    const given = Buffer.from(again)
+    if (!GUEST_NAME.test(guest) || given.length !== expected.length || !timingSafeEqual(given, expected))
+      return undefined
+    if (!session.guests.has(guest) && session.guests.size >= session.capacity) return undefined
     session.guests.add(guest)
     return guest
   }

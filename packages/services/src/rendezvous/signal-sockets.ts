@@ -2,8 +2,10 @@
  * Signalling between the members of a session: one WebSocket for each, text messages only.
  *
  * ```
- * member: {"session","ticket"}  or  {"session","code","key","secret"}      first, within 5 s
- * server: {"kind":"welcome","name":"host" | "g…"}
+ * member: {"session","ticket"}                                             a guest, first, within 5 s
+ * member: {"session","name","again"}                                       the same guest on a new socket
+ * member: {"session","code","key","secret"}                                the host
+ * server: {"kind":"welcome","name":"host" | "g…","again"?}                to guests: what lets them in again
  * member: {"to":"host" | "g…","signal":"…"}                               the text is not looked at
  * server: {"from":"host" | "g…","signal":"…"}
  * server: {"kind":"joined" | "left","guest":"g…"}                         to the host
@@ -34,6 +36,8 @@ const HOST = 'host'
 interface MemberText {
   readonly session?: unknown
   readonly ticket?: unknown
+  readonly name?: unknown
+  readonly again?: unknown
   readonly code?: unknown
   readonly key?: unknown
   readonly secret?: unknown
@@ -104,26 +108,32 @@ export class SignalSockets {
 
   #enter(socket: WebSocket, text: MemberText | undefined): Member | undefined {
     const now = monotonicNow()
-    const { session: id, ticket, code, key, secret } = text ?? {}
+    const { session: id } = text ?? {}
     const session = typeof id === 'string' ? this.#sessions.get(id) : undefined
-    if (session === undefined || typeof id !== 'string') return undefined
-    const isHost = typeof code === 'string' && typeof key === 'string' && typeof secret === 'string'
-    const name = isHost
-      ? this.#sessions.isProven({ session: id, code, key, secret }) ? HOST : undefined
-      : typeof ticket === 'string' ? this.#sessions.redeem(now, session, ticket) : undefined
-    return name === undefined
+    const name = session === undefined || text === undefined ? undefined : this.#nameOf(now, session, text)
+    return session === undefined || name === undefined
       ? undefined : { session, name, socket, isAlive: true, allowance: SIGNALS_BURST, filledAt: now }
+  }
+
+  /** The name of a member that has shown its right to take part. */
+  #nameOf(now: number, session: Session, text: MemberText): string | undefined {
+    const { ticket, code, key, secret, name, again } = text
+    if (typeof code === 'string' && typeof key === 'string' && typeof secret === 'string')
+      return this.#sessions.isProven({ session: session.id, code, key, secret }) ? HOST : undefined
+    if (typeof name === 'string' && typeof again === 'string') return this.#sessions.comeBack(session, name, again)
+    return typeof ticket === 'string' ? this.#sessions.redeem(now, session, ticket) : undefined
   }
 
   #welcome(member: Member): void {
     const { session, name, socket } = member
     const members = this.#members.get(session.id) ?? new Map<string, Member>()
     this.#members.set(session.id, members)
-    // The host is back on a new socket: the old one is dead, or belongs to a process that is.
-    members.get(name)?.socket.terminate()
+    const before = members.get(name)
     members.set(name, member)
+    // The member is back on a new socket: the old one is dead, or belongs to a process that is.
+    before?.socket.terminate()
     if (name === HOST) this.#sessions.setHost(monotonicNow(), session, true)
-    send(socket, { kind: 'welcome', name })
+    send(socket, { kind: 'welcome', name, ...(name !== HOST && { again: this.#sessions.againOf(session.id, name) }) })
     if (name !== HOST) this.#sendTo(session, HOST, { kind: 'joined', guest: name })
     else for (const guest of members.keys()) if (guest !== HOST) send(socket, { kind: 'joined', guest })
     socket.on('pong', () => { member.isAlive = true })

@@ -6,6 +6,7 @@
 import { ANSWER_MS } from '../core/base/limits.ts'
 import type { ClientLink, PathName } from '../core/client/client-link.ts'
 import { ConnectError } from '../core/client/connect-error.ts'
+import { GuestSignals } from '../core/client/guest-signals.ts'
 import type { JoinedSession, Rendezvous } from '../core/client/rendezvous.ts'
 import { keyToText } from '../core/crypto/token-text.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
@@ -15,7 +16,6 @@ import type { PathMode } from '../core/nat/candidates.ts'
 import { HOST_NAME, meetHost } from '../core/nat/guest-meeting.ts'
 import { describePath } from '../core/nat/path-text.ts'
 import type { PeerLink } from '../core/nat/peer-port.ts'
-import { RendezvousSignaling } from '../core/nat/rendezvous-signaling.ts'
 import type { SignalOffer } from '../core/nat/signaling.ts'
 import { systemEntropy } from './entropy.ts'
 import { openPeerPort, type PeerUdpPort } from './nat-port.ts'
@@ -49,8 +49,8 @@ export async function openCodeLink(options: CodeLinkOptions): Promise<ClientLink
   const [socket, port] = await Promise.all([
     opening, openPeerPort({ relays: joined.relays, isLoopbackAnnounced: isLocal }),
   ])
-  const { session, ticket } = joined
-  const signals = new RendezvousSignaling(socket, { session, ticket }, isLocal)
+  const parts = { rendezvous, isLoopbackAllowed: isLocal, later: nodePlatform.later }
+  const signals = new GuestSignals(parts, joined, socket)
   try {
     return await meet(options, joined, signals, port)
   } catch (error) {
@@ -63,7 +63,7 @@ export async function openCodeLink(options: CodeLinkOptions): Promise<ClientLink
 async function meet(
   { rendezvous, code, mode, provider }: CodeLinkOptions,
   { identity }: JoinedSession,
-  signals: RendezvousSignaling,
+  signals: GuestSignals,
   port: PeerUdpPort,
 ): Promise<ClientLink> {
   const fail = (): never => {
@@ -80,14 +80,15 @@ async function meet(
     kind: 'offer', identity: bytesToHex(own), key: bytesToHex(key), candidates: port.candidates(mode),
   })
   const announce = (): void => signals.send(HOST_NAME, { kind: 'candidate', candidates: port.candidates(mode) })
-  // The offer does not wait for relays. What they say follows it.
-  void announceChanges(port, mode, announce)
   const meeting = meetHost(signals, offer, nodePlatform.later, ANSWER_MS, (signal) => {
     if (signal.kind === 'candidate') port.addCandidates(HOST_NAME, signal.candidates)
   })
+  // The offer does not wait for relays. What they say follows it.
+  port.onCandidates = announce
+  signals.onBack = announce
+  port.onNetworkChange = () => signals.renew()
   const { candidates } = await Promise.race([meeting, lost(signals)]).catch(fail)
   const link = port.addPeer({ name: HOST_NAME, candidates, key, provider, mode, isHost: true })
-  port.onCandidates = announce
   for (const end = performance.now() + PATH_MS; port.paths.pathTo(link).kind === 'none';) {
     if (performance.now() > end) fail()
     await new Promise((resolve) => setTimeout(resolve, PATH_LOOK_MS))
@@ -95,20 +96,7 @@ async function meet(
   return new CodeLink(port, link, signals, identity)
 }
 
-/** Announces candidates whenever there are more of them, until all relays have answered. */
-async function announceChanges(port: PeerUdpPort, mode: PathMode, announce: () => void): Promise<void> {
-  let said = JSON.stringify(port.candidates(mode))
-  for (const end = performance.now() + PATH_MS; performance.now() < end;) {
-    const isWhole = port.paths.relays.every(({ state }) => state !== 'asking')
-    const text = JSON.stringify(port.candidates(mode))
-    if (text !== said) announce()
-    said = text
-    if (isWhole) return
-    await new Promise((resolve) => setTimeout(resolve, PATH_LOOK_MS))
-  }
-}
-
-function lost(signals: RendezvousSignaling): Promise<never> {
+function lost(signals: GuestSignals): Promise<never> {
   return new Promise((_resolve, reject) => {
     signals.onLost = () => reject(new Error('the rendezvous closed the connection'))
   })
@@ -126,17 +114,17 @@ class CodeLink implements ClientLink {
   onSwitched: () => void = () => {}
   readonly #port: PeerUdpPort
   readonly #link: PeerLink
-  readonly #signals: RendezvousSignaling
+  readonly #signals: GuestSignals
   readonly #identity: string
 
-  constructor(port: PeerUdpPort, link: PeerLink, signals: RendezvousSignaling, identity: string) {
+  constructor(port: PeerUdpPort, link: PeerLink, signals: GuestSignals, identity: string) {
     this.#port = port
     this.#link = link
     this.#signals = signals
     this.#identity = identity
     this.maxDatagramBytes = port.maxDatagramBytes
     port.onDatagram = (from, bytes, length) => this.onDatagram(from, bytes, length)
-    // The match does not need the rendezvous any longer.
+    // The match does not need the rendezvous any longer, unless a network changes.
     signals.onLost = () => {}
   }
 

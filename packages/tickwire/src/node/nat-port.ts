@@ -56,6 +56,8 @@ export class PeerUdpPort implements DatagramPort {
   onPathClosed: DatagramPort['onPathClosed'] = () => {}
   /** Called when this machine can be reached at other addresses than before: another network, or another allocation. */
   onCandidates: () => void = () => {}
+  /** Called when this machine has other addresses than before: connections of the old network may be dead. */
+  onNetworkChange: () => void = () => {}
   readonly #socket: UdpPort
   /** The relays by WebSocket, by URL. */
   readonly #sockets: Map<string, DatagramPort> = new Map()
@@ -76,6 +78,7 @@ export class PeerUdpPort implements DatagramPort {
     this.#watch.unref()
     paths.onSend = (to, bytes, length) => (this.#sockets.get(to) ?? socket).send(to, bytes, length)
     paths.onDatagram = (from, bytes, length) => this.onDatagram(from, bytes, length)
+    paths.onReach = () => this.#announce()
     socket.onDatagram = (from, bytes, length) => {
       paths.handleDatagram(monotonicNow(), from, bytes, length)
       this.#drain()
@@ -167,19 +170,22 @@ export class PeerUdpPort implements DatagramPort {
     return ownAddresses(Number(this.#socket.localAddress.split(':').pop()), this.#isLoopbackAnnounced)
   }
 
-  /** Looks whether the network of this machine has changed, or a relay has given another allocation. */
+  /** Looks whether the network of this machine has changed. */
   #look(): void {
     const addresses = this.#ownAddresses().join()
-    if (addresses !== this.#addresses) {
-      this.#addresses = addresses
-      this.paths.handleNetworkChange(monotonicNow())
-      this.#drain()
-    }
+    if (addresses === this.#addresses) return
+    this.#addresses = addresses
+    this.onNetworkChange()
+    this.paths.handleNetworkChange(monotonicNow())
+    this.#drain()
+    this.#announce()
+  }
+
+  #announce(): void {
     const announcement = JSON.stringify(this.candidates('race'))
     if (announcement === this.#announced) return
-    const isFirst = this.#announced === ''
     this.#announced = announcement
-    if (!isFirst) this.onCandidates()
+    this.onCandidates()
   }
 
   #drain(): void {

@@ -59,11 +59,11 @@ interface Mapping {
   usedAt: Millis
 }
 
-/** A host. Made by `addHost`. */
+/** A host. Made by `addHost`, changed by `move`. */
 export interface SimHost {
   /** Its own address, `ip:port`: behind a router a private one. */
-  readonly address: string
-  readonly router: SimRouter | undefined
+  address: string
+  router: SimRouter | undefined
   /** A host that is dead neither sends nor receives. */
   isDead: boolean
 }
@@ -125,9 +125,10 @@ export class SimRouter {
     return isWelcome ? mapping.inner : undefined
   }
 
-  /** Forgets every port, as after a restart. */
-  forget(): void {
-    this.#mappings.clear()
+  /** Forgets every port, as after a restart, or those of one host that has left. */
+  forget(host?: SimHost): void {
+    for (const [port, { inner }] of this.#mappings)
+      if (host === undefined || inner === host) this.#mappings.delete(port)
   }
 
   #freePort(host: SimHost): number {
@@ -168,6 +169,15 @@ export class SimNat {
     this.#hosts.push(host)
     if (router === undefined) this.#public.set(address, host)
     return host
+  }
+
+  /** Takes a host to another network. What is on its way to the old one is lost. */
+  move(host: SimHost, address: string, router: SimRouter): void {
+    host.router?.forget(host)
+    this.#public.delete(host.address)
+    this.#flights = this.#flights.filter((flight) => flight.host !== host)
+    host.address = address
+    host.router = router
   }
 
   /** Sends a datagram. */

@@ -24,7 +24,7 @@ import type { HostCommand, HostReport } from '../browser/host-messages.ts'
 import type { RunHostOptions } from './run-host-options.ts'
 import { iceServersOf } from '../browser/ice-servers.ts'
 import { PeerSockets } from '../browser/peer-sockets.ts'
-import { pageRendezvous } from '../browser/rendezvous-machine.ts'
+import { later, pageRendezvous } from '../browser/rendezvous-machine.ts'
 import { CHANNEL_PREFIX, WorkerChannels } from './worker-channels.ts'
 
 const CLOSE_MS = 500
@@ -81,10 +81,7 @@ export class WorkerHosting {
     const session = await HostedSession.create({
       rendezvous: new Rendezvous(base, pageRendezvous), isStrong, isLoopbackAllowed: isLocal,
       facts: { fingerprint: bytesToHex(this.#fingerprint), identity, capacity: this.#capacity },
-      later: (ms, run) => {
-        const timer = setTimeout(run, ms)
-        return () => clearTimeout(timer)
-      },
+      later,
     })
     this.#session = session
     const { relays } = session.own
@@ -109,6 +106,7 @@ export class WorkerHosting {
     const report = this.#report
     session.onSignal = (guest, signal) => desk.handle(guest, signal)
     session.onCode = () => report({ name: 'hosting', code: session.own.code, link: session.own.link })
+    session.onBack = () => desk.announce()
     sockets.onCandidates = () => desk.announce()
     await session.listen()
     report({ name: 'hosting', code: session.own.code, link: session.own.link })

@@ -36,6 +36,8 @@ export class HostedSession {
   onGuestGone: (guest: string) => void = () => {}
   /** Called when the code has changed: the rendezvous did not accept the old one. */
   onCode: () => void = () => {}
+  /** Called when guests reach this host again. What was sent to them meanwhile is lost. */
+  onBack: () => void = () => {}
   own: OwnSession
   readonly #parts: HostedSessionParts
   #signals: RendezvousSignaling | undefined
@@ -82,6 +84,15 @@ export class HostedSession {
     this.#signals?.send(guest, signal)
   }
 
+  /** The network of this machine changed: the socket may be dead without a sign of it. */
+  renew(): void {
+    const signals = this.#signals
+    if (this.#isClosed || signals === undefined) return
+    this.#signals = undefined
+    signals.close()
+    this.#comeBackIn(0)
+  }
+
   /** Ends the session: the code is not valid any longer. */
   close(): void {
     this.#isClosed = true
@@ -96,8 +107,9 @@ export class HostedSession {
 
   #comeBackIn(ms: Millis): void {
     if (this.#isClosed) return
+    this.#cancel()
     this.#cancel = this.#parts.later(ms, () => {
-      this.#comeBack().catch(() => this.#comeBackIn(Math.min(2 * ms, PAUSE_MS_MAX)))
+      this.#comeBack().catch(() => this.#comeBackIn(Math.min(Math.max(2 * ms, PAUSE_MS_MIN), PAUSE_MS_MAX)))
     })
   }
 
@@ -112,5 +124,6 @@ export class HostedSession {
       // `onLost` has begun to reconnect already, unless the socket never opened.
       if (this.#signals === undefined) throw new Error('no signalling')
     })
+    if (this.isListening) this.onBack()
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import { RELAYS_OFFERED_MAX } from '../base/limits.ts'
+import type { Millis } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import { textToBytes } from '../crypto/token-text.ts'
 import type { TextSocket } from '../nat/rendezvous-signaling.ts'
@@ -13,6 +14,8 @@ import { type CodeProblem, ConnectError } from './connect-error.ts'
 
 /** What the machine does for a rendezvous. */
 export interface RendezvousMachine {
+  /** Monotonic time. */
+  now(): Millis
   /** Asks with a JSON body. Rejects when nothing answers. A body that is not JSON is undefined. */
   ask(method: 'POST' | 'PUT', url: string, body: object): Promise<{ readonly status: number; readonly body: unknown }>
   /** Opens a WebSocket for text. Rejects when it does not open. */
@@ -63,8 +66,8 @@ export interface JoinedSession {
 const SESSIONS_PATH = 'v1/sessions'
 const JOINS_PATH = 'v1/joins'
 const SIGNAL_PATH = 'v1/signal'
-/** A host that is away for this many answers in a row has left: with growing pauses between them, 8 s. */
-const AWAYS_MAX = 5
+/** A host that is away for so long has left. One that lost its rendezvous only is back after 1, 3 or 7 s. */
+const AWAY_MS = 7000
 const HOST_LEFT: CloseReason = { by: 'peer', code: 'host-left' }
 const UNREACHABLE: CloseReason = { by: 'network', code: 'unreachable' }
 
@@ -73,8 +76,8 @@ export class Rendezvous {
   /** Its address, with a slash at the end. */
   readonly base: string
   readonly #machine: RendezvousMachine
-  /** Answers in a row that said that the host is away. */
-  #aways: number = 0
+  /** When the first of the last answers came, all of which said that the host is away. */
+  #awayAt: Millis = Infinity
 
   constructor(base: string, machine: RendezvousMachine) {
     this.base = base.endsWith('/') ? base : `${base}/`
@@ -104,16 +107,17 @@ export class Rendezvous {
     if (answer === undefined) throw new ConnectError(this.base, UNREACHABLE)
     const joined = answer.status === 200 ? readJoined(answer.body) : undefined
     if (joined !== undefined) {
-      this.#aways = 0
+      this.#awayAt = Infinity
       return joined
     }
     const problem = refusalOf(answer.status, answer.body).code
     if (problem === 'other-game') throw new ConnectError(place, { by: 'protocol', code: 'schema' })
     if (problem === 'full') throw new ConnectError(place, { by: 'protocol', code: 'full' })
     if (!isCodeProblem(problem)) throw new ConnectError(place, UNREACHABLE, { found: { kind: 'other-service' } })
-    // A code that is gone belonged to a match that is over; a host that is away may reconnect, for a while.
-    this.#aways = problem === 'host-away' ? this.#aways + 1 : 0
-    const isOver = problem === 'no-such-code' || this.#aways >= AWAYS_MAX
+    // A code that is gone belonged to a match that is over; a host that is away may come back, for a while.
+    const now = this.#machine.now()
+    this.#awayAt = problem === 'host-away' ? Math.min(this.#awayAt, now) : Infinity
+    const isOver = problem === 'no-such-code' || now - this.#awayAt >= AWAY_MS
     const reason = isOver ? HOST_LEFT : UNREACHABLE
     throw new ConnectError(place, reason, { found: { kind: 'code', problem } })
   }

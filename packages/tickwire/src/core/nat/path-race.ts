@@ -83,6 +83,8 @@ export class PathRace {
   #config: PathRaceConfig
   #targets: Target[] = []
   #learnt: number = 0
+  /** Addresses from which the peer has sent. */
+  #proven: string[] = []
   #message: RelayMessage = new RelayMessage()
   #transaction: number = 0
   /** When a probe was sent, and to which address. Both indexed by transaction % TRANSACTIONS_KEPT. */
@@ -113,12 +115,18 @@ export class PathRace {
     this.#apply(now, 'moved')
   }
 
+  /** Whether the peer has sent a valid probe or reply from this address. */
+  hasProven(address: string): boolean {
+    return this.#proven.includes(address)
+  }
+
   /** Handles a probe or a reply of this peer. False when the datagram is neither. */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): boolean {
     const message = this.#message
     if (this.#config.mode === 'relay-only' || !readRelay(bytes, length, message)) return false
     if (message.kind !== RELAY_KIND.probe && message.kind !== RELAY_KIND.probeReply) return false
     if (!isMacValid(this.#config.provider, this.#config.key, bytes, length)) return false
+    this.#prove(from)
     if (message.kind === RELAY_KIND.probe) this.#handleProbe(now, from, message.transaction)
     else this.#handleReply(now, from, message.transaction)
     return true
@@ -210,6 +218,13 @@ export class PathRace {
     if (this.state !== 'racing') return
     this.#endsAt = now + PROBE_RACE_MS
     for (const target of this.#targets) target.sendAt = now
+  }
+
+  /** The oldest address gives way. */
+  #prove(address: string): void {
+    if (this.#proven.includes(address)) return
+    if (this.#proven.length >= CANDIDATES_MAX + CANDIDATES_LEARNT_MAX) this.#proven.shift()
+    this.#proven.push(address)
   }
 
   #addTarget(now: Millis, address: string): void {

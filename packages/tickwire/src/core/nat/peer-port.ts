@@ -11,7 +11,8 @@
  * host's endpoint ◀── 192.0.2.9:31000, relay/0/<allocation> ── PeerPort
  * ```
  *
- * A guest has one address for its host, `peer/NAME`, whatever the path. A host sees each path of a guest as an address.
+ * A guest has one address for its host, `peer/NAME`, whatever the path, and so have peers of a mesh for each other. A
+ * host sees each path of a guest as an address.
  *
  * It has no socket and no clock: `onSend` gives datagrams out, `onDatagram` gives them to the endpoint.
  */
@@ -33,7 +34,10 @@ export interface PeerIntroduction extends PathRaceConfig {
   readonly name: string
   /** Its candidates, checked. */
   readonly candidates: readonly Candidate[]
-  /** Whether the endpoint knows this peer by one address, `peer/NAME`. True for the host of a guest. */
+  /**
+   * Whether the endpoint knows this peer by one address, `peer/NAME`. True for the host of a guest, and for peers of a
+   * mesh.
+   */
   readonly isHost: boolean
 }
 
@@ -90,6 +94,8 @@ export class PeerLink {
 export class PeerPort {
   /** Called for every datagram that must be sent to a real address. */
   onSend: (to: string, bytes: Uint8Array, length: number) => void = () => {}
+  /** Called when a relay sees this machine at another address than before, or has given it another allocation. */
+  onReach: () => void = () => {}
   /** Called for every datagram for the endpoint. */
   onDatagram: (from: string, bytes: Uint8Array, length: number) => void = () => {}
   /** The relays, in the order in which they are used. */
@@ -181,20 +187,24 @@ export class PeerPort {
     for (let index = 0; index < this.relays.length; index++) {
       const client = this.relays[index]
       if (client.relay !== from) continue
+      const { seen, allocation } = client
       if (client.handleDatagram(now, bytes, length)) this.#handleRelayed(client, index, bytes, length)
+      if (client.seen !== seen || client.allocation !== allocation) this.#handleReach(now, client.seen !== seen)
       return
     }
     if (isRelayControl(bytes, length)) {
       for (const { race } of this.peers.values()) if (race.handleDatagram(now, from, bytes, length)) return
       return
     }
+    let hasGuests = this.peers.size === 0
     for (const link of this.peers.values()) {
-      if (!link.isHost) continue
-      // Only a path that a probe has proven may stand for the host.
-      if (link.race.direct === from) this.#deliver(link, from, bytes, length)
+      hasGuests ||= !link.isHost
+      // Only a path that a probe has proven may stand for the peer.
+      if (!link.isHost || !link.race.hasProven(from)) continue
+      this.#deliver(link, from, bytes, length)
       return
     }
-    this.onDatagram(from, bytes, length)
+    if (hasGuests) this.onDatagram(from, bytes, length)
   }
 
   /** Sends what is due: probes, replies, relay control. Returns when it must be called next. */
@@ -215,6 +225,13 @@ export class PeerPort {
       next = Math.min(next, race.pollTimeout(now))
     }
     return next
+  }
+
+  /** Where no direct path was found, the new address may have one. */
+  #handleReach(now: Millis, isMoved: boolean): void {
+    for (const { race } of this.peers.values())
+      if (isMoved && race.state === 'relayed') race.handleNetworkChange(now)
+    this.onReach()
   }
 
   #handleRelayed(client: RelayClient, index: number, bytes: Uint8Array, length: number): void {

@@ -286,6 +286,8 @@ export class RelayClient {
         if (readUint32(answer.nonce, 0) !== readUint32(this.#nonce, 0)) return
         this.#receivedAt = now
         this.rttMs = now - this.#pingSentAt
+        // The network of this machine changed, or its router restarted.
+        if (answer.seen !== '') this.seen = answer.seen
         return
       case RELAY_KIND.error: return this.#handleError(now)
       default: break

@@ -168,6 +168,7 @@ export class RelayDesk {
     answer.kind = RELAY_KIND.pong
     answer.nonce = message.nonce
     answer.load = this.isDraining ? 255 : Math.floor((254 * this.#table.count) / this.#table.countMax)
+    answer.seen = this.#options.addressOf(from)
     return sealRelay(this.#provider, NO_KEY, answer, out)
   }
 

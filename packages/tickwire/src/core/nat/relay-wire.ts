@@ -62,8 +62,9 @@ export class RelayMessage {
   /** AllocateOk. */
   kbitsPerSecond: number = 0
   mebibytes: number = 0
-  /** AllocateOk: the address of the relay, and the peer's address as the relay sees it; '' for none. */
+  /** AllocateOk: the address of the relay; '' for none. */
   relayed: string = ''
+  /** AllocateOk, Pong: the peer's address as the relay sees it; '' for none. */
   seen: string = ''
   /** Bind: the other allocation, and the connection whose packets are to pass (0: none yet). */
   peerLo: number = 0
@@ -153,7 +154,9 @@ function readBody(bytes: Uint8Array, at: number, end: number, out: RelayMessage)
     case RELAY_KIND.pong:
       out.nonce = bytes.subarray(at, at + PING_NONCE_BYTES)
       out.load = bytes[at + PING_NONCE_BYTES]
-      return size === PING_NONCE_BYTES + 1
+      if (!readRelayAddress(bytes, at + PING_NONCE_BYTES + 1, end, address) || address.end !== end) return false
+      out.seen = address.text
+      return true
     case RELAY_KIND.probe: case RELAY_KIND.probeReply: return size === 0
     default: return false
   }
@@ -230,7 +233,7 @@ export function writeRelay(message: RelayMessage, bytes: Uint8Array): number {
     case RELAY_KIND.pong:
       bytes.set(message.nonce, at)
       bytes[at + PING_NONCE_BYTES] = message.load
-      return at + PING_NONCE_BYTES + 1
+      return writeRelayAddress(message.seen, bytes, at + PING_NONCE_BYTES + 1)
     default: return at
   }
 }

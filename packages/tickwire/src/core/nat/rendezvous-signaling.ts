@@ -2,8 +2,8 @@
  * Signalling through a rendezvous: one socket with text messages to a server that knows the members of one session.
  *
  * ```
- * member: {"session","ticket"}  or  {"session","code","key","secret"}      first
- * server: {"kind":"welcome","name":"host" | "g…"}
+ * member: {"session","ticket"}  or  {"session","name","again"}  or  {"session","code","key","secret"}      first
+ * server: {"kind":"welcome","name":"host" | "g…","again"?}
  * member: {"to":"…","signal":"…"}             server: {"from":"…","signal":"…"}
  * server: {"kind":"joined" | "left","guest":"…"}
  * host:   {"kind":"end"}
@@ -31,6 +31,7 @@ export interface TextSocket {
 /** The proof that a member may take part. */
 export type SignalPass =
   | { readonly session: string; readonly ticket: string }
+  | { readonly session: string; readonly name: string; readonly again: string }
   | { readonly session: string; readonly code: string; readonly key: string; readonly secret: string }
 
 /** Signalling by one socket of a rendezvous. */
@@ -44,6 +45,8 @@ export class RendezvousSignaling implements Signaling {
   onLost: () => void = () => {}
   /** The name of this member; '' until the server has accepted it. */
   name: string = ''
+  /** What lets this guest in again under its name; '' for a host. */
+  again: string = ''
   readonly #socket: TextSocket
   readonly #box: SignalBox = new SignalBox()
   readonly #isLoopbackAllowed: boolean
@@ -87,11 +90,12 @@ export class RendezvousSignaling implements Signaling {
 
   #handleText(text: string): void {
     if (this.#isClosed) return
-    const { kind, name, guest, from, signal } = parse(text)
+    const { kind, name, again, guest, from, signal } = parse(text)
     if (isName(from) && typeof signal === 'string') {
       if (this.#box.put(from, signal, this.#isLoopbackAllowed)) this.onArrival()
     } else if (kind === 'welcome' && isName(name) && this.name === '') {
       this.name = name
+      if (typeof again === 'string') this.again = again
       this.onWelcome()
     } else if (kind === 'left' && isName(guest)) this.onLeft(guest)
   }
