@@ -3,11 +3,6 @@
  * arrive, and ticks are stepped as they do.
  */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from 'tickwire/node'
 import { relay } from 'tickwire/lockstep'
@@ -15,33 +10,25 @@ import { endPrograms, Program } from '../contract/program.ts'
 import { form } from '../form.ts'
 import { game, Spawn } from '../sim/lockstep-game.ts'
 import { BROWSER_ADVICE, findBrowser } from './browser.ts'
+import { PageFolder } from './page-folder.ts'
 import { TabbedBrowser, type Tab } from './tabs.ts'
 
 const HIDDEN_MS = form(4000, 60_000)
 const TICK_RATE = game.tickRate
 
-let folder = ''
+let folder: PageFolder
 let browser: TabbedBrowser | undefined
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tickwire-hidden-'))
-  await build({
-    entryPoints: {
-      match: fileURLToPath(new URL('../browser-pages/lockstep-page.ts', import.meta.url)),
-      'relay-worker': fileURLToPath(new URL('../browser-pages/relay-worker.ts', import.meta.url)),
-    },
-    outdir: folder,
-    bundle: true,
-    format: 'iife',
-    globalName: 'match',
-    conditions: ['tickwire-source'],
+  folder = await PageFolder.build({
+    match: new URL('../browser-pages/lockstep-page.ts', import.meta.url),
+    'relay-worker': new URL('../browser-pages/relay-worker.ts', import.meta.url),
   })
-  writeFileSync(join(folder, 'index.html'), '<!doctype html><script src="/match.js"></script>')
 })
 afterAll(async () => {
   await browser?.close()
   await endPrograms()
-  rmSync(folder, { recursive: true, force: true })
+  folder.remove()
 })
 
 interface Seen {
@@ -54,7 +41,8 @@ interface Seen {
 
 test('[LOCK64] hidden tabs step every tick as it arrives, and are not behind when they return', async ({ skip }) => {
   if (findBrowser() === undefined && process.env['CI'] !== 'true') return skip(BROWSER_ADVICE)
-  const program = new Program(new URL('../contract/lockstep-server-process.ts', import.meta.url), [folder, 'webrtc'])
+  const server = new URL('../contract/lockstep-server-process.ts', import.meta.url)
+  const program = new Program(server, [folder.path, 'webrtc'])
   const [, http = '', udp = ''] = await program.says(/http (\S+) udp (\S+)/)
   browser = await TabbedBrowser.launch()
   const tabs: Tab[] = []

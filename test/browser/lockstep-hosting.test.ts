@@ -1,51 +1,39 @@
 /** A lockstep match that a page hosts in a Worker: its guests are in frames, and reach the relay by MessagePorts. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { browserTest } from './browser-test.ts'
+import { PageFolder } from './page-folder.ts'
 
-let folder = ''
+let folder: PageFolder
 let url = ''
 let server: Server | undefined
 
 const FILES = ['index.html', 'guest.html', 'match.js', 'relay-worker.js']
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tickwire-hosting-'))
-  await build({
-    entryPoints: {
-      match: fileURLToPath(new URL('../browser-pages/hosting-page.ts', import.meta.url)),
-      'relay-worker': fileURLToPath(new URL('../browser-pages/relay-worker.ts', import.meta.url)),
-    },
-    outdir: folder,
-    bundle: true,
-    format: 'iife',
-    globalName: 'match',
-    conditions: ['tickwire-source'],
+  folder = await PageFolder.build({
+    match: new URL('../browser-pages/hosting-page.ts', import.meta.url),
+    'relay-worker': new URL('../browser-pages/relay-worker.ts', import.meta.url),
   })
-  writeFileSync(join(folder, 'guest.html'), '<!doctype html><script src="/match.js"></script>')
-  writeFileSync(
-    join(folder, 'index.html'),
-    `<!doctype html><script src="/match.js"></script>${'<iframe src="/guest.html"></iframe>'.repeat(2)}`,
-  )
+  const script = '<!doctype html><script src="/match.js"></script>'
+  folder.write('guest.html', script)
+  folder.write('index.html', `${script}${'<iframe src="/guest.html"></iframe>'.repeat(2)}`)
   server = createServer(({ url: path = '/' }, response) => {
     const type = path.endsWith('.js') ? 'text/javascript' : 'text/html'
     const name = path === '/' ? 'index.html' : path.slice(1)
     if (!FILES.includes(name)) return void response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': type }).end(readFileSync(join(folder, name)))
+    response.writeHead(200, { 'content-type': type }).end(readFileSync(join(folder.path, name)))
   })
   await new Promise<void>((resolve) => { server?.listen(0, '127.0.0.1', resolve) })
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 })
 afterAll(() => {
   server?.close()
-  rmSync(folder, { recursive: true, force: true })
+  folder.remove()
 })
 
 browserTest('[LOCK61] a page hosts a match in a Worker, and frames play in it with equal hashes', async (browser) => {

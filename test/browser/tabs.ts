@@ -18,6 +18,7 @@ const ARGS = [
   '--remote-debugging-port=0',
 ]
 const LAUNCH_MS_MAX = 60_000
+const CLOSE_MS_MAX = 10_000
 
 interface Answer {
   readonly id?: number
@@ -86,11 +87,20 @@ export class TabbedBrowser {
 
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
-    this.#socket.close()
-    this.#child.kill('SIGKILL')
+    // A browser that ends by itself takes its other processes with it. Killed ones write to the profile for a moment.
+    void this.send('Browser.close', {}).catch(() => {})
+    const killing = setTimeout(() => this.#child.kill('SIGKILL'), CLOSE_MS_MAX)
     await ended
-    // The other processes of the browser end a moment later, and write until then.
-    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+    clearTimeout(killing)
+    this.#socket.close()
+    for (const until = performance.now() + CLOSE_MS_MAX; ;) {
+      try {
+        return rmSync(this.#profile, { recursive: true, force: true })
+      } catch (error) {
+        if (performance.now() > until) throw error
+        await new Promise((resolve) => { setTimeout(resolve, 50) })
+      }
+    }
   }
 }
 

@@ -7,13 +7,9 @@
 import { GUEST_OFFERS_MAX } from '../core/base/limits.ts'
 import type { HostCommand, HostReport } from './host-messages.ts'
 import { BUFFERED_BYTES_MAX } from './path-port.ts'
-import { gathered, watchConnection } from './rtc-channel.ts'
+import { answerChannel, playerConnection, watchConnection } from './rtc-channel.ts'
 
 type Offer = HostReport & { readonly name: 'offer' }
-
-const CHANNEL_LABEL = 'tickwire'
-/** A connection without a channel is given up after this time. */
-const OPEN_MS = 15_000
 
 export class HostChannels {
   readonly #send: (command: HostCommand, transfer?: readonly Transferable[]) => void
@@ -48,21 +44,11 @@ export class HostChannels {
 
   async #answer({ guest, sdp, iceServers, isRelayOnly }: Offer): Promise<void> {
     if (this.#peers.size >= GUEST_OFFERS_MAX) throw new Error('too many channels')
-    const peer = new RTCPeerConnection({
-      iceServers: iceServers.map((server) => ({ ...server })), iceTransportPolicy: isRelayOnly ? 'relay' : 'all',
-    })
+    const peer = playerConnection(iceServers, isRelayOnly)
     const id = ++this.#count
     this.#peers.set(id, peer)
-    const late = setTimeout(() => this.drop(id), OPEN_MS)
-    peer.ondatachannel = ({ channel }) => {
-      clearTimeout(late)
-      if (channel.label === CHANNEL_LABEL) this.#adopt(id, peer, channel)
-      else this.drop(id)
-    }
-    await peer.setRemoteDescription({ type: 'offer', sdp })
-    await peer.setLocalDescription(await peer.createAnswer())
-    await gathered(peer)
-    this.#send({ name: 'answer', guest, sdp: peer.localDescription?.sdp })
+    const answer = await answerChannel(peer, sdp, (channel) => this.#adopt(id, peer, channel), () => this.drop(id))
+    this.#send({ name: 'answer', guest, sdp: answer })
   }
 
   #adopt(id: number, peer: RTCPeerConnection, channel: RTCDataChannel): void {

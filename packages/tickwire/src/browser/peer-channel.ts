@@ -8,7 +8,7 @@
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
 import type { IceServer } from './ice-servers.ts'
 import type { PortMaker } from './path-port.ts'
-import { gathered, carryChannel } from './rtc-channel.ts'
+import { answerChannel, carryChannel, gathered, openChannel, playerConnection } from './rtc-channel.ts'
 
 /** How a channel to another player is opened. */
 export interface PeerChannelOptions {
@@ -29,42 +29,54 @@ export interface PeerChannel {
   isRelayed(): boolean
 }
 
-const CHANNEL_LABEL = 'tickwire'
 const OPEN_MS = 10_000
 const PAIR_LOOK_MS = 1000
 
 /** Opens a channel. Rejects with the reason. */
 export async function openPeerChannel(maker: PortMaker, options: PeerChannelOptions): Promise<PeerChannel> {
   if (typeof RTCPeerConnection === 'undefined') throw new Error('this browser does not have it')
-  const { iceServers, isRelayOnly, signal, address, exchange } = options
-  const peer = new RTCPeerConnection({
-    iceServers: iceServers.map((server) => ({ ...server })), iceTransportPolicy: isRelayOnly ? 'relay' : 'all',
-  })
-  const channel = peer.createDataChannel(CHANNEL_LABEL, { ordered: false, maxRetransmits: 0 })
-  try {
-    const opened = new Promise<void>((resolve, reject) => {
-      const fail = (): void => reject(new Error('no path was found: UDP may be blocked'))
-      channel.onopen = () => resolve()
-      peer.onconnectionstatechange = () => {
-        if (peer.connectionState === 'failed') fail()
-      }
-      setTimeout(fail, OPEN_MS)
-      signal.addEventListener('abort', fail, { once: true })
-    })
-    opened.catch(() => {})
+  const { iceServers, isRelayOnly, signal, exchange } = options
+  const peer = playerConnection(iceServers, isRelayOnly)
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), OPEN_MS)
+  signal.addEventListener('abort', () => limit.abort(), { once: true })
+  const channel = await openChannel(peer, limit.signal, async () => {
     await peer.setLocalDescription(await peer.createOffer())
     await gathered(peer)
     await peer.setRemoteDescription({ type: 'answer', sdp: await exchange(peer.localDescription?.sdp ?? '') })
-    await opened
+  })
+  clearTimeout(timer)
+  return peerChannel(maker, options, peer, channel)
+}
+
+/** Answers the offer of another player; `onChannel` gets its channel when that is open. Rejects on an invalid offer. */
+export async function answerPeerChannel(
+  maker: PortMaker, options: Omit<PeerChannelOptions, 'exchange' | 'signal'>, sdp: string,
+  onChannel: (channel: PeerChannel) => void,
+): Promise<string> {
+  const peer = playerConnection(options.iceServers, options.isRelayOnly)
+  const adopt = (channel: RTCDataChannel): void => {
+    const take = (): void => onChannel(peerChannel(maker, options, peer, channel))
+    if (channel.readyState === 'open') take()
+    else channel.onopen = take
+  }
+  try {
+    return await answerChannel(peer, sdp, adopt, () => peer.close())
   } catch (error) {
     peer.close()
     throw error
   }
+}
+
+function peerChannel(
+  maker: PortMaker, { isRelayOnly, address }: Pick<PeerChannelOptions, 'isRelayOnly' | 'address'>,
+  peer: RTCPeerConnection, channel: RTCDataChannel,
+): PeerChannel {
   let isRelayed = isRelayOnly
   const look = async (): Promise<void> => { isRelayed = await usesRelay(peer).catch(() => isRelayed) }
   void look()
-  const timer = setInterval(() => void look(), PAIR_LOOK_MS)
-  const port = carryChannel(maker, address, peer, channel, () => clearInterval(timer))
+  const looking = setInterval(() => void look(), PAIR_LOOK_MS)
+  const port = carryChannel(maker, address, peer, channel, () => clearInterval(looking))
   return { port, address, isRelayed: () => isRelayed }
 }
 
