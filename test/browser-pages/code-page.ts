@@ -20,8 +20,10 @@ export async function hostMatch(options: Partial<HostOptions> = {}): Promise<{ c
 /** Whether the channels of guests are in the Worker itself. */
 let areTransferred: boolean | undefined
 
+let worker: Worker
+
 function startWorker(): Worker {
-  const worker = new Worker(`/worker.js${location.search}`)
+  worker = new Worker(`/worker.js${location.search}`)
   const post = worker.postMessage.bind(worker) as (message: unknown, transfer: Transferable[]) => void
   worker.postMessage = (message: { name: string; channel?: unknown }, transfer: unknown) => {
     post(message, transfer as Transferable[])
@@ -56,6 +58,11 @@ export function state(): object {
 
 export function countTimers(): void {
   setInterval(() => { timers++ }, 4)
+}
+
+/** The match ends without a word, as when the browser is killed. */
+export function vanish(): void {
+  worker.terminate()
 }
 
 export async function close(): Promise<void> {

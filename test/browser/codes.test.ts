@@ -1,10 +1,5 @@
 /** Play by code in real pages: a page hosts in a Worker, pages and Node join, by data channel and by relay. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect, host, openRelay, type RelayServer } from 'tickwire/node'
 import { game, Player } from '../../games/hello/game.ts'
@@ -12,11 +7,12 @@ import { serveRendezvous, type ServingRendezvous } from '../../packages/services
 import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { form } from '../form.ts'
 import { BROWSER_ADVICE, findBrowser } from './browser.ts'
+import { PageFolder } from './page-folder.ts'
 import { TabbedBrowser, type Tab } from './tabs.ts'
 
 const HIDDEN_MS = form(4000, 300_000)
 const issuer = new Uint8Array(32).fill(7)
-let folder = ''
+let folder: PageFolder
 let relay: RelayServer
 let rendezvous: ServingRendezvous
 let browser: TabbedBrowser | undefined
@@ -36,21 +32,16 @@ interface Seen {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tickwire-codes-'))
-  await build({
-    entryPoints: {
-      match: fileURLToPath(new URL('../browser-pages/code-page.ts', import.meta.url)),
-      worker: fileURLToPath(new URL('../browser-pages/code-worker.ts', import.meta.url)),
-    }, outdir: folder, bundle: true,
-    format: 'iife', globalName: 'match', conditions: ['tickwire-source'],
+  folder = await PageFolder.build({
+    match: new URL('../browser-pages/code-page.ts', import.meta.url),
+    worker: new URL('../browser-pages/code-worker.ts', import.meta.url),
   })
-  writeFileSync(join(folder, 'index.html'), '<!doctype html><script src="/match.js"></script>')
   relay = await openRelay({
     issuers: [bestProvider().importSigning(issuer.slice()).publicKey], port: 0, address: '127.0.0.1',
     relayed: '127.0.0.1', webSocket: {},
   })
   rendezvous = await serveRendezvous({
-    port: 0, address: '127.0.0.1', issuer, static: folder,
+    port: 0, address: '127.0.0.1', issuer, static: folder.path,
     relays: [{ address: relay.relayed, url: relay.webSocket!.url }],
   })
   url = `http://127.0.0.1:${rendezvous.port}/`
@@ -61,7 +52,7 @@ afterAll(async () => {
   await browser?.close()
   await rendezvous.close()
   await relay.close()
-  rmSync(folder, { recursive: true, force: true })
+  folder.remove()
 })
 
 async function open(): Promise<Tab> {
@@ -125,4 +116,16 @@ test('[HOST6, PATH3] a page joins a host on Node, directly, by WebSocket and by 
   expect(await one.evaluate('match.join("IRON-0000")')).toBe('no-such-code')
   await hosted.close()
   for (const tab of [one, two, three]) await tab.until('match.state().end === "host-left"')
+}, 120_000)
+
+test('[HOST3] guests of a host that vanished without a word learn that it has left', async ({ skip }) => {
+  if (browser === undefined) return skip(BROWSER_ADVICE)
+  const [hostTab, guest] = [await open(), await open()]
+  const { code } = await hostTab.evaluate<{ code: string }>('match.hostMatch()')
+  expect(await guest.evaluate(`match.join(${JSON.stringify(code)})`)).toBe('joined')
+  const node = await connect(game, code, { rendezvous: url })
+  await guest.until('match.state().players === 3')
+  await hostTab.evaluate('match.vanish()')
+  await guest.until('match.state().end === "host-left"', 60_000)
+  expect((await node.closed).code).toBe('host-left')
 }, 120_000)

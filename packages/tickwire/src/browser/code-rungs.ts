@@ -12,13 +12,13 @@ import type { PathName } from '../core/client/client-link.ts'
 import { type JoinedSession, type OfferedRelay, Rendezvous } from '../core/client/rendezvous.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
 import { keyToText } from '../core/crypto/token-text.ts'
-import type { PathMode } from '../core/nat/candidates.ts'
 import { HOST_NAME } from '../core/nat/guest-meeting.ts'
 import { bytesToHex, hexToBytes } from '../core/nat/hex.ts'
 import { RendezvousSignaling } from '../core/nat/rendezvous-signaling.ts'
 import type { SignalOffer } from '../core/nat/signaling.ts'
 import { systemEntropy } from './entropy.ts'
 import { iceServersOf } from './ice-servers.ts'
+import type { MeetingPlan } from './meeting-plan.ts'
 import type { Rung } from './offers.ts'
 import type { PortMaker } from './path-port.ts'
 import { openPeerChannel, type PeerChannel } from './peer-channel.ts'
@@ -27,30 +27,31 @@ import { pageRendezvous } from './rendezvous-machine.ts'
 import type { OpenRung, RungSource } from './rungs.ts'
 
 /** What `connect` knows about a host. */
-export interface CodePlan extends Omit<CodeRungsOptions, 'rendezvous' | 'maker'> {
-  /** The address of the rendezvous. */
-  readonly base: string
+export interface CodePlan extends MeetingPlan {
+  readonly code: string
+  readonly provider: CryptoProvider
 }
 
 /** How a page meets its host. */
-interface CodeRungsOptions {
+interface CodeRungsOptions extends CodePlan {
   readonly rendezvous: Rendezvous
-  readonly code: string
-  /** 16 hexadecimal digits. */
-  readonly fingerprint: string
-  readonly mode: PathMode
-  readonly provider: CryptoProvider
-  /** Whether addresses on this machine may be used: the rendezvous is on this machine too. */
-  readonly isLocal: boolean
   readonly maker: PortMaker
 }
 
 const ADDRESS = `peer/${HOST_NAME}`
 const RELAY_MS = 3000
 
+/**
+ * The rendezvous of each match. It counts the answers that the host is away: a page that asks a new one each time would
+ * never learn that the host has left.
+ */
+const known: WeakMap<CodePlan, Rendezvous> = new WeakMap()
+
 /** Joins by the code, and returns the transports to its host. Rejects with a ConnectError. */
-export async function meetByCode({ base, ...plan }: CodePlan, maker: PortMaker): Promise<RungSource> {
-  const options = { ...plan, maker, rendezvous: new Rendezvous(base, pageRendezvous) }
+export async function meetByCode(plan: CodePlan, maker: PortMaker): Promise<RungSource> {
+  const rendezvous = known.get(plan) ?? new Rendezvous(plan.base, pageRendezvous)
+  known.set(plan, rendezvous)
+  const options = { ...plan, maker, rendezvous }
   const joined = await options.rendezvous.join(options.code, options.fingerprint)
   return new CodeRungs(options, await Meeting.open(options, joined))
 }

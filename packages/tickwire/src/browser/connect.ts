@@ -15,6 +15,7 @@ import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
 import type { ServerSite } from '../core/client/platform.ts'
 import { portSite } from '../core/client/port-site.ts'
+import type { MeshParty } from '../core/client/mesh-gathering.ts'
 import type { Room } from '../core/client/room.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
@@ -23,13 +24,13 @@ import type { Game } from '../core/game/define-game.ts'
 import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
 import type { AnyOrder } from '../core/lockstep/order.ts'
 import type { PathMode } from '../core/nat/candidates.ts'
-import { bytesToHex } from '../core/nat/hex.ts'
 import type { Shape } from '../core/schema/field.ts'
 import { pageParts } from './client-parts.ts'
 import { pageProvider } from './crypto.ts'
 import { Ladder } from './ladder.ts'
-import { hostRelay, openCodeRungs, openFleetRoute, sourceLine } from './later.ts'
+import { hostRelay, joinMesh, openCodeRungs, openFleetRoute, sourceLine } from './later.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
+import { meetingPlan } from './meeting-plan.ts'
 import { pageChecks, pageTraps } from './page-checks.ts'
 import { pagePlatform } from './page-platform.ts'
 import { serverRungs } from './rungs.ts'
@@ -74,7 +75,8 @@ export async function connect<I extends Shape, J extends Shape, O extends Shape>
   options?: ConnectOptions<J, O>,
 ): Promise<Room<I>>
 /**
- * Plays a lockstep match at a place of `tickwire/lockstep`: `local()`, `replay(match)`, `hosting()` or `relay(url)`.
+ * Plays a lockstep match at a place of `tickwire/lockstep`: `local()`, `replay(match)`, `mesh(code)`, `hosting()` or
+ * `relay(url)`.
  */
 export async function connect<O extends readonly AnyOrder[]>(
   game: LockstepGame<O>,
@@ -90,7 +92,12 @@ export async function connect(
   if (typeof where === 'object' && 'enter' in where) {
     const { provider = pageProvider } = options
     const engine = navigator.userAgent
-    const machine = { platform: pagePlatform, site, host: hostRelay, openPeerPort, provider, engine, sourceLine }
+    const machine = {
+      platform: pagePlatform, site, host: hostRelay, openPeerPort, provider, engine, sourceLine,
+      joinMesh: (place: string, ms: number, signer: CryptoProvider) =>
+        joinMeshAt(place, options, game.fingerprint, signer, ms),
+      canSign: false,
+    }
     const traps = options.development === false ? undefined : await pageTraps()
     const runner = { ...traps, ...options.runner }
     return await where.enter(game as LockstepGame, { ...options, runner }, machine)
@@ -101,7 +108,15 @@ export async function connect(
 }
 
 async function openPeerPort(): Promise<never> {
-  throw new ConfigError('mesh', 'a page has no address that others reach', 'use hosting() or relay(url) in pages.')
+  throw new ConfigError('mesh', 'a page has no address that others reach', 'use a code: mesh(code) or mesh(hosted).')
+}
+
+function joinMeshAt(
+  where: string, options: ConnectOptions, fingerprint: Uint8Array, signer: CryptoProvider, ms: number,
+): Promise<MeshParty> {
+  const { code, page } = codeIn(where) ?? { code: where, page: undefined }
+  const { rendezvous = page ?? location.href, path: mode = 'race' } = options
+  return joinMesh(meetingPlan(rendezvous, mode, fingerprint), code, ms, signer)
 }
 
 function siteOf(
@@ -151,16 +166,12 @@ function codeSite(
   { code, page }: CodePlace, options: ConnectOptions, provider: CryptoProvider, fingerprint: Uint8Array,
 ): Omit<ServerSite, 'parts'> {
   const { rendezvous = page ?? location.href, path: mode = 'race', transports = RUNGS } = options
-  const base = parseServerUrl(String(rendezvous), (text) => new URL(text, location.href), ['https', 'http'])
-  const isLocal = isLocalHost(base.hostname)
-  const plan = {
-    base: new URL('.', base).href, code, fingerprint: bytesToHex(fingerprint), mode, provider, isLocal,
-  }
+  const plan = { ...meetingPlan(rendezvous, mode, fingerprint), code, provider }
   return {
     place: `${plan.base} ${code}`,
     // A code that is not known will not become known: no retries as in development.
     isLocal: false,
-    isSecure: base.protocol === 'https:' || isLocal,
+    isSecure: plan.base.startsWith('https:') || plan.isLocal,
     async open(query) {
       const rungs = transports.filter((rung) => rung !== 'webtransport')
       const ladder = new Ladder(await openCodeRungs(plan), rungs, query)

@@ -12,7 +12,7 @@
  */
 
 import type { PortSource, RelayWorker } from '../core/client/hosted-relay.ts'
-import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
+import type { HostedMesh } from '../core/client/mesh-code.ts'
 import type { MessagePortLike } from '../core/endpoint/message-ports.ts'
 import type { Game } from '../core/game/define-game.ts'
 import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
@@ -20,6 +20,8 @@ import type { PathMode } from '../core/nat/candidates.ts'
 import type { Shape } from '../core/schema/field.ts'
 import type { HostChannels } from './host-channels.ts'
 import type { HostCommand, HostReport } from './host-messages.ts'
+import { openMesh } from './later.ts'
+import { meetingPlan } from './meeting-plan.ts'
 
 /** How a page hosts a match. */
 export interface HostOptions {
@@ -36,17 +38,28 @@ export interface HostOptions {
   readonly strong?: boolean
 }
 
+/** How a page hosts a mesh. It needs no Worker: see `HostOptions` for the rest. */
+export interface MeshHostOptions extends Omit<HostOptions, 'worker'> {
+  /** How many players the mesh has, with this one: 2 or 3. */
+  readonly mesh: number
+}
+
 /** Hosts a match until `close`. Rejects when the rendezvous does not answer. */
 export async function host<I extends Shape>(
-  _game: Game<I> | LockstepGame, options: HostOptions,
-): Promise<HostedMatch> {
-  const { rendezvous = location.href, path: mode = 'race', strong: isStrong = false } = options
-  const base = parseServerUrl(String(rendezvous), (text) => new URL(text, location.href), ['https', 'http'])
+  game: Game<I> | LockstepGame, options: HostOptions,
+): Promise<HostedMatch>
+/** Makes a code for a mesh of 2 or 3 players. This player enters with `mesh(hosted)`, the others with `mesh(code)`. */
+export async function host(game: LockstepGame, options: MeshHostOptions): Promise<HostedMesh>
+export async function host(
+  game: Game | LockstepGame, options: HostOptions | MeshHostOptions,
+): Promise<HostedMatch | HostedMesh> {
+  const { rendezvous = location.href, path = 'race', strong: isStrong = false } = options
+  const plan = meetingPlan(rendezvous, path, game.fingerprint)
+  if ('mesh' in options) return await openMesh(plan, game, options.mesh, isStrong)
+  const { base, mode, isLocal } = plan
   const { HostChannels: Channels } = await import('./host-channels.ts')
   const hosted = new HostedMatch(options.worker(), Channels)
-  await hosted.begin({
-    name: 'host', base: new URL('.', base).href, mode, isStrong, isLocal: isLocalHost(base.hostname),
-  })
+  await hosted.begin({ name: 'host', base, mode, isStrong, isLocal })
   return hosted
 }
 

@@ -10,11 +10,15 @@ import type { MatchRequest } from '../core/client/find-match.ts'
 import type { FleetSeat } from '../core/client/fleet-place.ts'
 import type { FleetRoute, SeatRequest } from '../core/client/fleet.ts'
 import type { HostedRelay, HostingOptions } from '../core/client/hosted-relay.ts'
+import type { CryptoProvider } from '../core/crypto/provider.ts'
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
 import type { Game } from '../core/game/define-game.ts'
 import type { CodeSite } from '../core/lockstep/desync/code-site.ts'
 import type { LockstepCard } from '../core/order/lockstep-card.ts'
+import type { HostedMesh } from '../core/client/mesh-code.ts'
+import type { MeshParty } from '../core/client/mesh-gathering.ts'
 import type { CodePlan } from './code-rungs.ts'
+import type { MeetingPlan } from './meeting-plan.ts'
 import { portMaker } from './path-port.ts'
 import type { RungSource } from './rungs.ts'
 
@@ -71,6 +75,22 @@ export async function findMatch(
 ): Promise<readonly FleetSeat[]> {
   const { findMatchHere } = await import('./fleet-machine.ts')
   return await findMatchHere(game, String(url), request)
+}
+
+/** Makes the code of a mesh. Rejects when the rendezvous does not answer. */
+export async function openMesh(
+  plan: MeetingPlan, game: object, players: number, isStrong: boolean,
+): Promise<HostedMesh> {
+  const { hostPageMesh } = await import('./mesh-paths.ts')
+  return await hostPageMesh(plan, game, players, isStrong, portMaker)
+}
+
+/** Joins a mesh by its code. Rejects with a ConnectError. */
+export async function joinMesh(
+  plan: MeetingPlan, code: string, ms: number, provider: CryptoProvider,
+): Promise<MeshParty> {
+  const { joinPageMesh } = await import('./mesh-paths.ts')
+  return await joinPageMesh(plan, code, ms, provider, portMaker)
 }
 
 /** Starts the Worker of a hosted match, and opens its relay. */

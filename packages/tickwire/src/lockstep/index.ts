@@ -39,7 +39,9 @@ export type {
 export { Hosting, hosting } from '../core/client/hosting.ts'
 export type { MessagePortLike } from '../core/endpoint/message-ports.ts'
 export { local, relay, replay } from '../core/client/lockstep-places.ts'
-export { mesh, type MeshOptions } from '../core/client/mesh-place.ts'
+export { mesh, type MeshOptions, type MeshRules } from '../core/client/mesh-place.ts'
+export type { MeshSource } from '../core/client/mesh-code.ts'
+export type { MeshParty, MeshPaths } from '../core/client/mesh-gathering.ts'
 export {
   LockstepRoom, type LockstepDrive, type LockstepMachine, type LockstepOptions, type LockstepPlace, type LockstepPlay,
   type WireHooks,

@@ -18,12 +18,14 @@ import type { LockstepOptions, LockstepPlace, LockstepRoom, PeerPort } from '../
 import type { Diagnosis, ServerSite } from '../core/client/platform.ts'
 import { portSite } from '../core/client/port-site.ts'
 import { Rendezvous } from '../core/client/rendezvous.ts'
+import type { MeshParty } from '../core/client/mesh-gathering.ts'
 import type { Room } from '../core/client/room.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
 import type { Game } from '../core/game/define-game.ts'
 import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
 import type { AnyOrder } from '../core/lockstep/order.ts'
+import type { Millis } from '../core/base/time.ts'
 import type { LockstepCard } from '../core/order/lockstep-card.ts'
 import type { PathMode } from '../core/nat/candidates.ts'
 import { bytesToHex } from '../core/nat/hex.ts'
@@ -91,7 +93,10 @@ export async function connect(
   if (typeof where === 'object' && 'enter' in where) {
     const { provider = bestProvider() } = options
     const engine = `Node ${process.version}`
-    const machine = { platform: nodePlatform, site, host: hostRelay, openPeerPort, provider, engine }
+    const machine = {
+      platform: nodePlatform, site, host: hostRelay, openPeerPort, provider, engine,
+      joinMesh: (where: string, ms: Millis) => joinMesh(game.fingerprint, where, options, provider, ms),
+    }
     const runner = { ...lockstepTraps(options), ...options.runner }
     return await where.enter(game as LockstepGame, { ...options, runner }, machine)
   }
@@ -135,16 +140,28 @@ function fleetSite(
   }
 }
 
+/** Loaded when it is needed: most players join a relay. */
+async function joinMesh(
+  fingerprint: Uint8Array, where: string, options: ConnectOptions, provider: CryptoProvider, ms: Millis,
+): Promise<MeshParty> {
+  const { code, page } = codeIn(where) ?? { code: where, page: undefined }
+  const { rendezvous: given = page, path = 'race' } = options
+  const { meshMachine } = await import('./mesh-machine.ts')
+  const { joinMesh: join } = await import('../core/client/mesh-code.ts')
+  return await join(meshMachine(fingerprint, given ?? noRendezvous(code), path), code, ms, provider)
+}
+
+function noRendezvous(code: string): never {
+  const fix = "pass { rendezvous: 'https://…' }, or a whole link."
+  throw new ConfigError('connect.rendezvous', `missing, and ${code} is a code`, fix)
+}
+
 /** A host that is known by a code. */
 function codeSite(
   { code, page }: CodePlace, options: ConnectOptions, provider: CryptoProvider, fingerprint: Uint8Array,
 ): Omit<ServerSite, 'parts'> {
   const { rendezvous: given = page, path: mode = 'race' } = options
-  if (given === undefined) {
-    const fix = "pass { rendezvous: 'https://…' }, or a whole link."
-    throw new ConfigError('connect.rendezvous', `missing, and ${code} is a code`, fix)
-  }
-  const base = parseServerUrl(String(given), (text) => new URL(text), ['https', 'http'])
+  const base = parseServerUrl(String(given ?? noRendezvous(code)), (text) => new URL(text), ['https', 'http'])
   const isLocal = isLocalHost(base.hostname)
   const rendezvous = new Rendezvous(new URL('.', base).href, nodeRendezvous)
   return {

@@ -12,6 +12,7 @@
 
 import { SPECTATORS_DEFAULT } from '../core/base/limits.ts'
 import { HostDesk, type HostPaths } from '../core/nat/host-desk.ts'
+import { checkMesh, type HostedMesh, hostMesh } from '../core/client/mesh-code.ts'
 import { HostedSession } from '../core/client/hosted-session.ts'
 import { Rendezvous } from '../core/client/rendezvous.ts'
 import { isLocalHost, parseServerUrl } from '../core/client/server-url.ts'
@@ -27,10 +28,11 @@ import type { ServingLockstep } from './lockstep-server.ts'
 import { openPeerPort, type PeerUdpPort } from './nat-port.ts'
 import { nodePlatform } from './node-platform.ts'
 import { openRoomServer } from './open-room-server.ts'
+import { meshMachine } from './mesh-machine.ts'
 import { nodeRendezvous } from './rendezvous-machine.ts'
 import type { HostedPorts } from './room-server.ts'
 import { Serving, type ServeOptions } from './serve.ts'
-import { checkNames, HOST_NAMES } from './option-names.ts'
+import { checkNames, HOST_NAMES, MESH_HOST_NAMES } from './option-names.ts'
 
 /** How a match is hosted. */
 export interface HostOptions<I extends Shape = Shape> extends Omit<ServeOptions<I>, 'udp'> {
@@ -50,11 +52,22 @@ export interface HostOptions<I extends Shape = Shape> extends Omit<ServeOptions<
 const GUESTS_DEFAULT = 32
 const RESUME_MS = 60_000
 
+/** How a mesh is hosted: see `HostOptions`. */
+export interface MeshHostOptions extends Pick<HostOptions, 'rendezvous' | 'path' | 'strong'> {
+  /** How many players the mesh has, with this one: 2 or 3. */
+  readonly mesh: number
+}
+
 /** Hosts a match until `close`. Rejects when the rendezvous does not answer. */
 export async function host<I extends Shape>(game: Game<I>, options: HostOptions<I>): Promise<HostedMatch<Serving<I>>>
 /** Hosts the order relay of a lockstep match. The player of this machine joins with `relay(hosted.url)`. */
 export async function host(game: LockstepGame, options: HostOptions): Promise<HostedMatch<ServingLockstep>>
-export async function host(game: Game | LockstepGame, options: HostOptions): Promise<HostedMatch<Hosting>> {
+/** Makes a code for a mesh of 2 or 3 players. This player enters with `mesh(hosted)`, the others with `mesh(code)`. */
+export async function host(game: LockstepGame, options: MeshHostOptions): Promise<HostedMesh>
+export async function host(
+  game: Game | LockstepGame, options: HostOptions | MeshHostOptions,
+): Promise<HostedMatch<Hosting> | HostedMesh> {
+  if ('mesh' in options) return await openMesh(game, options)
   checkNames('host', options, HOST_NAMES)
   const { rendezvous: _, path: __, strong: ___, udpPort: ____, ...given } = options
   const { maxPlayers = GUESTS_DEFAULT, maxSpectators = SPECTATORS_DEFAULT } = options
@@ -75,6 +88,14 @@ export async function host(game: Game | LockstepGame, options: HostOptions): Pro
     parts.close()
     throw error
   }
+}
+
+/** The code of a mesh. */
+async function openMesh(game: Game | LockstepGame, options: MeshHostOptions): Promise<HostedMesh> {
+  checkNames('host', options, MESH_HOST_NAMES)
+  checkMesh(game, options.mesh)
+  const { rendezvous, path = 'race', strong = false, mesh } = options
+  return await hostMesh(meshMachine(game.fingerprint, rendezvous, path), mesh, strong)
 }
 
 type Hosting = Serving | ServingLockstep
@@ -169,6 +190,8 @@ export async function openHostParts(
   )
   session.onSignal = (guest, signal) => desk.handle(guest, signal)
   port.onCandidates = () => desk.announce()
+  port.onNetworkChange = () => session.renew()
+  session.onBack = () => desk.announce()
   await port.readyOne()
   const close = (): void => {
     session.close()

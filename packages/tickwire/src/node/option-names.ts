@@ -4,7 +4,7 @@
  */
 
 import { ConfigError } from '../core/base/assert.ts'
-import type { HostOptions } from './host.ts'
+import type { HostOptions, MeshHostOptions } from './host.ts'
 import type { RoomType } from '../core/game/room-type.ts'
 import type { ServeRoomsOptions } from './rooms.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
@@ -63,6 +63,7 @@ export const HOST_NAMES: Names<HostOptions> = {
   strong: true,
   udpPort: true,
 }
+export const MESH_HOST_NAMES: Names<MeshHostOptions> = { rendezvous: true, path: true, strong: true, mesh: true }
 export const ROOMS_NAMES: Names<ServeRoomsOptions> = { ...ROOM_SERVER, maxRooms: true, fleet: true }
 export const ROOM_TYPE_NAMES: Names<RoomType> = {
   game: true,

@@ -14,7 +14,7 @@ import type { AnyOrder } from '../lockstep/order.ts'
 import type { SealSigner } from '../order/tick-sealer.ts'
 import type { DesyncReport } from '../order/desync-report.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
-import type { ClientLink, TransportName } from './client-link.ts'
+import type { ClientLink, PathName, TransportName } from './client-link.ts'
 import { comeBack, retryFor, Search } from './comeback.ts'
 import { ConnectError } from './connect-error.ts'
 import type { PortSource } from './hosted-relay.ts'
@@ -92,6 +92,14 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
 
   get transport(): TransportName | 'none' {
     return this.#link?.transport ?? 'none'
+  }
+
+  get path(): PathName {
+    return this.#link === undefined ? 'none' : this.#link.path ?? 'direct'
+  }
+
+  get pathReason(): string | undefined {
+    return this.#link?.pathReason
   }
 
   get lanes(): LockstepLanes {

@@ -73,13 +73,14 @@ export function replay(match: PlayedMatch, { speed = 1 }: { readonly speed?: num
 
 /**
  * A match at a relay: `serveLockstep`, the program `tickwire lockstep`, or the host of a match. In Node, `udp://` is a
- * transport too. A host in a page is reached by the MessagePort that its `invite` returned.
+ * transport too. A host in a page is reached by the MessagePort that its `invite` returned. The player of a page that
+ * hosts under a code enters with what `host` returned.
  */
-export function relay(where: string | MessagePortLike): LockstepPlace {
+export function relay(where: string | MessagePortLike | PortSource): LockstepPlace {
   return {
     async enter(game, options, machine) {
       if (typeof where !== 'string') refuseRanked(options, 'a relay in a page')
-      const way = typeof where === 'string' ? where : once(where)
+      const way = typeof where === 'string' || 'open' in where ? where : once(where)
       return new LockstepRoom(await LockstepLine.open(game, way, options, machine), machine.platform)
     },
   }

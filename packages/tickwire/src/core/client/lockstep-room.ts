@@ -27,9 +27,10 @@ import type { FeedDiagnostics } from '../lockstep/tick-feed.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { World } from '../world/world.ts'
-import type { TransportName } from './client-link.ts'
+import type { PathName, TransportName } from './client-link.ts'
 import type { HostedRelay, HostingOptions, PortSource } from './hosted-relay.ts'
 import type { JoinOptions } from './join-room.ts'
+import type { MeshParty } from './mesh-gathering.ts'
 import type { ClientPlatform, ServerSite } from './platform.ts'
 
 /** How a lockstep match is joined, at every place. */
@@ -72,10 +73,14 @@ export interface LockstepMachine {
   site(where: string | PortSource): ServerSite
   /** Runs a relay for one match on this machine. */
   host(card: LockstepCard, options: HostingOptions): Promise<HostedRelay>
+  /** Joins a mesh by its code, and resolves when all players are there, at the latest after `ms`. */
+  joinMesh(code: string, ms: Millis, provider: CryptoProvider): Promise<MeshParty>
   /** Opens a port that other machines reach at an address of this one, and resolves theirs. */
   openPeerPort(own: string, others: readonly string[]): Promise<PeerPort>
   /** What packets are sealed with. */
   readonly provider: CryptoProvider
+  /** Whether the provider can sign. Default: yes. */
+  readonly canSign?: boolean
 }
 
 /** A port of a peer of a mesh. */
@@ -116,6 +121,10 @@ export interface LockstepDrive<O extends readonly AnyOrder[]> {
   readonly deck?: ReplayDeck | undefined
   /** The transport in use; 'none' without a network, and while it looks for one. */
   readonly transport: TransportName | 'none'
+  /** How data reaches the relay, or the other players of a mesh. Undefined: there is no network. */
+  readonly path?: PathName | undefined
+  /** Why it is this path. */
+  readonly pathReason?: string | undefined
   /** Messages to and from the other players. Undefined: the place has none. */
   readonly lanes?: LockstepLanes
   /** Steps and sends what is due. Returns when to call again at the latest. */
@@ -217,6 +226,19 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   /** The transport in use; 'none' without a network, and while it looks for one. */
   get transport(): TransportName | 'none' {
     return this.#drive.transport
+  }
+
+  /**
+   * How data reaches the relay: 'direct', 'relay' or 'websocket'; in a mesh, the worst of its paths. 'none' without a
+   * network, and while there is no path.
+   */
+  get path(): PathName {
+    return this.#drive.path ?? 'none'
+  }
+
+  /** Why it is this path, in a sentence for people. */
+  get pathReason(): string {
+    return this.#drive.pathReason ?? ''
   }
 
   /** Whether the match is over for this client. */

@@ -6,17 +6,23 @@ import type { Millis, PeerId } from '../base/time.ts'
 import { writeUtf8, utf8Size } from '../bits/utf8.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
-import { MeshClient } from '../game/mesh-client.ts'
+import type { CryptoProvider } from '../crypto/provider.ts'
+import { pureProvider } from '../crypto/pure-provider.ts'
+import type { DatagramPort } from '../endpoint/datagram-port.ts'
+import { MeshClient, type MeshClientOptions } from '../game/mesh-client.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
 import type { MeshEnd } from '../lockstep/mesh-feed.ts'
 import type { MeshTimes } from '../lockstep/mesh-watch.ts'
+import type { PathName } from './client-link.ts'
 import { ConnectError } from './connect-error.ts'
 import {
   LockstepRoom, refuseRanked, type LockstepDrive, type LockstepMachine, type LockstepOptions, type LockstepPlace,
-  type PeerPort,
 } from './lockstep-room.ts'
+import type { MeshSource } from './mesh-code.ts'
+import type { MeshParty } from './mesh-gathering.ts'
+import { meshName } from './mesh-name.ts'
 
 /** The players of a mesh, and which of them this one is. */
 export interface MeshOptions extends Partial<MeshTimes> {
@@ -30,26 +36,93 @@ export interface MeshOptions extends Partial<MeshTimes> {
   readonly seed?: number
 }
 
+/** Settings of a mesh that forms by a code. */
+export interface MeshRules extends Partial<MeshTimes> {
+  /** The seed of the match, 32 bits. That of player 1 counts. Default: random. */
+  readonly seed?: number
+}
+
 /** How long to wait for all players: they start at different times. */
 const MEET_MS = 60_000
 /** After a leave, the others have this long to acknowledge it. */
 const FAREWELL_MS = 1000
 const SECRET_BYTES_MAX = 32
 
-/** A match of two or three players without a relay. Each needs an address that the others reach. */
-export function mesh(options: MeshOptions): LockstepPlace {
+/**
+ * A match of two or three players without a relay. The players meet by a code: the first one enters with what
+ * `host(game, { mesh: 3 })` returned, the others with its code or link. Or each has an address that the others reach,
+ * in a list.
+ */
+export function mesh(where: string | MeshSource, rules?: MeshRules): LockstepPlace
+export function mesh(options: MeshOptions): LockstepPlace
+export function mesh(where: string | MeshSource | MeshOptions, rules: MeshRules = {}): LockstepPlace {
   return {
     async enter(game, asked, machine) {
       refuseRanked(asked, 'a mesh')
-      checkPeers(game, options)
-      const { peers, player } = options
-      const opened = await machine.openPeerPort(peers[player - 1], peers)
-      const drive = new MeshDrive(game, options, asked, machine, opened)
-      await drive.meet(asked.retryMs ?? MEET_MS)
+      const { retryMs = MEET_MS } = asked
+      const setup = typeof where === 'object' && 'peers' in where
+        ? await setupOf(game, where, machine)
+        : partySetup(
+          rules, typeof where === 'string'
+            ? await machine.joinMesh(where, retryMs, signerOf(machine)) : await where.party(retryMs, signerOf(machine)),
+        )
+      const drive = new MeshDrive(game, setup, asked, machine)
+      await drive.meet(retryMs)
       return new LockstepRoom(drive, machine.platform)
     },
   }
 }
+
+/** The provider of a page cannot sign, and every peer of a mesh accepts connections. */
+function signerOf({ provider, canSign = true }: LockstepMachine): CryptoProvider {
+  return canSign ? provider : pureProvider
+}
+
+/** What a peer of a mesh needs, however the players met. */
+interface MeshSetup {
+  readonly options: Omit<MeshClientOptions, 'entropy'>
+  /** For errors. */
+  readonly place: string
+  readonly port: DatagramPort
+  /** Where the data goes, and why. */
+  look(): { readonly path: PathName; readonly reason: string }
+  close(): void
+}
+
+/** Peers at known addresses. */
+async function setupOf(game: LockstepGame, options: MeshOptions, machine: LockstepMachine): Promise<MeshSetup> {
+  checkPeers(game, options)
+  const { peers, player, secret = '', ...rest } = options
+  const { port, addresses } = await machine.openPeerPort(peers[player - 1], peers)
+  return {
+    options: { ...rest, player, peers: addresses, secret: bytesOf(secret), security: { provider: machine.provider } },
+    place: peers.join(', '), port, close: () => port.close(),
+    look: () => ({ path: 'direct', reason: 'the players were named by their addresses' }),
+  }
+}
+
+/** Peers that met by a code. */
+function partySetup(rules: MeshRules, party: MeshParty): MeshSetup {
+  const { player, players, secret, identity, identities, provider, paths } = party
+  const names = Array.from({ length: players }, (_, at) => meshName(at + 1))
+  return {
+    options: {
+      ...rules, player, peers: names.map((name) => `peer/${name}`), secret, identities,
+      security: { provider, identity },
+    },
+    place: 'the players of the mesh', port: paths.port, close: () => party.close(),
+    look: () => {
+      const others = names.filter((name) => name !== meshName(player)).map((name) => paths.pathTo(name))
+      for (const kind of WORST_FIRST) {
+        const found = others.find(({ path }) => path === kind)
+        if (found !== undefined) return found
+      }
+      return { path: 'none', reason: '' }
+    },
+  }
+}
+
+const WORST_FIRST: readonly PathName[] = ['none', 'websocket', 'relay', 'direct']
 
 function checkPeers({ players: [least, most] }: LockstepGame, { peers, player, secret = '' }: MeshOptions): void {
   const { length } = peers
@@ -82,27 +155,29 @@ class MeshDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
   onBack: () => void = () => {}
   onEnd: (reason: CloseReason) => void = () => {}
   readonly #client: MeshClient<O>
-  readonly #peer: PeerPort
+  readonly #setup: MeshSetup
   readonly #machine: LockstepMachine
-  readonly #place: string
   #leaveBy: Millis = Infinity
   #isClosed = false
 
-  constructor(
-    game: LockstepGame<O>, options: MeshOptions, { runner }: LockstepOptions, machine: LockstepMachine, peer: PeerPort,
-  ) {
-    const { secret = '', ...rest } = options
+  constructor(game: LockstepGame<O>, setup: MeshSetup, { runner }: LockstepOptions, machine: LockstepMachine) {
     this.#machine = machine
-    this.#peer = peer
-    this.#place = options.peers.join(', ')
+    this.#setup = setup
     this.#client = new MeshClient(game, {
-      ...rest, peers: peer.addresses, secret: bytesOf(secret), entropy: machine.platform.entropy,
-      security: { provider: machine.provider }, ...(runner && { runner }),
+      ...setup.options, entropy: machine.platform.entropy, ...(runner && { runner }),
     })
-    peer.port.onDatagram = (from, bytes, length) => {
+    setup.port.onDatagram = (from, bytes, length) => {
       this.#client.handleDatagram(machine.platform.now(), from, bytes, length)
       this.onWork()
     }
+  }
+
+  get path(): PathName {
+    return this.#setup.look().path
+  }
+
+  get pathReason(): string {
+    return this.#setup.look().reason
   }
 
   get isAway(): boolean {
@@ -111,8 +186,9 @@ class MeshDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
   }
 
   get runner(): LockstepRunner<O> {
-    if (this.#client.runner === undefined) throw new ConnectError(this.#place, { by: 'network', code: 'unreachable' })
-    return this.#client.runner
+    const { runner } = this.#client
+    if (runner === undefined) throw new ConnectError(this.#setup.place, { by: 'network', code: 'unreachable' })
+    return runner
   }
 
   /** Resolves when all peers are connected. */
@@ -126,7 +202,7 @@ class MeshDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
       if (now > deadline || refused !== undefined) {
         this.#close(now)
         const reason = refused ?? { by: 'network', code: 'unreachable' }
-        throw new ConnectError(this.#place, reason, { ageMs: platform.ageMs() })
+        throw new ConnectError(this.#setup.place, reason, { ageMs: platform.ageMs() })
       }
       const nextAt = this.drive(now)
       await new Promise<void>((resolve) => { platform.later(Math.max(1, Math.min(nextAt - now, 50)), resolve) })
@@ -136,7 +212,7 @@ class MeshDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
   drive(now: Millis): Millis {
     if (this.#isClosed) return Infinity
     this.#client.tick(now)
-    const { port } = this.#peer
+    const { port } = this.#setup
     const nextAt = this.#client.drain(now, { send: (to, bytes, length) => port.send(to, bytes, length) })
     const { ended, isAcknowledged } = this.#client.feed
     if (this.#leaveBy !== Infinity && (now >= this.#leaveBy || isAcknowledged)) return this.#end(now, 'left')
@@ -157,12 +233,12 @@ class MeshDrive<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
   }
 
   #close(now: Millis): void {
-    const { port } = this.#peer
+    const { port } = this.#setup
     this.#isClosed = true
     this.#client.close(now)
     this.#client.drain(now, { send: (to, bytes, length) => port.send(to, bytes, length) })
     // The socket has its own queue: the last datagrams are sent before it is closed.
-    this.#machine.platform.later(FAREWELL_MS / 10, () => port.close())
+    this.#machine.platform.later(FAREWELL_MS / 10, () => this.#setup.close())
   }
 }
 

@@ -36,6 +36,11 @@ export interface MeshClientOptions extends Partial<MeshTimes> {
   readonly seed?: number
   /** The source of random bytes for keys. */
   readonly entropy: Entropy
+  /**
+   * The public identity keys of the other players, 32 bytes each, indexed by player. A connection to a player with
+   * another key fails. Default: none is known.
+   */
+  readonly identities?: readonly (Uint8Array | undefined)[]
   /** The cryptography. Default: encrypted. */
   readonly security?: EndpointSecurity
   /** Options of the runner. Default: none. */
@@ -71,7 +76,8 @@ export class MeshClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   #isClosed = false
 
   constructor(game: LockstepGame<O>, options: MeshClientOptions) {
-    const { player, peers, entropy, security, seed, runner: _, onOpened: __, secret: ___, ...times } = options
+    const { player, peers, entropy, security, seed, runner: _, onOpened: __, secret: ___, identities: ____, ...times }
+      = options
     this.game = game
     this.#options = options
     this.feed = new MeshFeed({
@@ -146,11 +152,12 @@ export class MeshClient<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
       if (isOut) this.#drop(now, player)
       if (isOut || player > this.player || this.#connections.has(player)) continue
       if (now < (this.#dialAt.get(player) ?? -Infinity)) continue
-      const { peers, secret = new Uint8Array(0) } = this.#options
+      const { peers, secret = new Uint8Array(0), identities = [] } = this.#options
+      const server = identities[player]
       this.#dialAt.delete(player)
       this.#dialing = player
       const user = Uint8Array.of(MARK, this.player, peers.length, ...secret)
-      this.#connections.set(player, this.endpoint.connect(now, peers[player - 1], user))
+      this.#connections.set(player, this.endpoint.connect(now, peers[player - 1], user, server && { server }))
     }
   }
 

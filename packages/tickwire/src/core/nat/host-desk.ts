@@ -67,6 +67,11 @@ export class HostDesk {
     void this.#answer(name, guest, signal)
   }
 
+  /** A guest has left. */
+  forget(name: string): void {
+    if (this.#guests.delete(name)) this.#paths.forget(name)
+  }
+
   /** Sends every guest the current candidates of this host. */
   announce(): void {
     const candidates = this.#paths.candidates()
@@ -87,10 +92,6 @@ export class HostDesk {
   }
 
   #forgetOldest(): void {
-    for (const name of this.#guests.keys()) {
-      this.#guests.delete(name)
-      this.#paths.forget(name)
-      return
-    }
+    for (const name of this.#guests.keys()) return this.forget(name)
   }
 }

@@ -5,6 +5,8 @@
  * offer / answer   identity (64 hexadecimal digits), key (32), candidates, sdp (browsers)
  * candidate        candidates that were found later
  * reject           reason
+ * mesh             player, players, secret (32 hexadecimal digits): from the host of a mesh, when all players are there
+ * forward          player, signal: between two guests of a mesh, through their host
  * ```
  *
  * Messages are JSON text of at most SIGNAL_CHARS_MAX characters. They may be lost, repeated and reordered: an offer is
@@ -25,7 +27,7 @@
  * rendezvous itself (its relays, which member left) are not messages between peers, and belong to the rendezvous.
  */
 
-import { SIGNALS_WAITING_MAX, SIGNAL_CHARS_MAX } from '../base/limits.ts'
+import { MESH_PLAYERS_MAX, SIGNALS_WAITING_MAX, SIGNAL_CHARS_MAX } from '../base/limits.ts'
 import { type Candidate, checkCandidates } from './candidates.ts'
 
 /** How a peer can be reached, and its identity. */
@@ -47,6 +49,24 @@ export type Signal =
   | SignalOffer
   | { readonly kind: 'candidate'; readonly candidates: readonly Candidate[] }
   | { readonly kind: 'reject'; readonly reason: string }
+  | SignalMesh
+  | {
+      readonly kind: 'forward'
+      /** To the host: the player that gets it. From the host: the player that sent it. */
+      readonly player: number
+      readonly signal: Signal
+    }
+
+/** The place of a guest in a mesh. */
+export interface SignalMesh {
+  readonly kind: 'mesh'
+  /** The number of the guest: 2 or 3. */
+  readonly player: number
+  /** How many players the mesh has. */
+  readonly players: number
+  /** What peers show to each other: 32 hexadecimal digits. */
+  readonly secret: string
+}
 
 /** Carries messages to peers, by their names. */
 export interface Signaling {
@@ -75,9 +95,13 @@ export function encodeSignal(signal: Signal): string {
  */
 export function decodeSignal(text: string, isLoopbackAllowed: boolean = false): Signal | undefined {
   if (text.length > SIGNAL_CHARS_MAX) return undefined
-  const value = parse(text)
+  return check(parse(text), isLoopbackAllowed)
+}
+
+function check(value: unknown, isLoopbackAllowed: boolean): Signal | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { kind, identity, key, candidates, sdp, reason } = value as { [name: string]: unknown }
+  if (kind === 'mesh' || kind === 'forward') return checkMesh(value as { [name: string]: unknown }, isLoopbackAllowed)
   if (kind === 'reject')
     return typeof reason === 'string' ? { kind, reason: reason.slice(0, REASON_CHARS_MAX) } : undefined
   if (!Array.isArray(candidates)) return undefined
@@ -88,6 +112,23 @@ export function decodeSignal(text: string, isLoopbackAllowed: boolean = false): 
     return undefined
   if (sdp !== undefined && typeof sdp !== 'string') return undefined
   return { kind, identity, key, candidates: checked, ...(sdp !== undefined && { sdp }) }
+}
+
+/** What only a mesh has. A forwarded message is of one of the other kinds. */
+function checkMesh(value: { readonly [name: string]: unknown }, isLoopbackAllowed: boolean): Signal | undefined {
+  const { kind, player, players, secret, signal } = value
+  if (!isPlayer(player)) return undefined
+  if (kind === 'mesh') {
+    const isValid = isPlayer(players) && player <= players && typeof secret === 'string' && KEY.test(secret)
+    return isValid ? { kind, player, players, secret } : undefined
+  }
+  const inner = typeof signal === 'object' && signal !== null && !('signal' in signal)
+    ? check(signal, isLoopbackAllowed) : undefined
+  return inner === undefined ? undefined : { kind: 'forward', player, signal: inner }
+}
+
+function isPlayer(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MESH_PLAYERS_MAX
 }
 
 function parse(text: string): unknown {
