@@ -13,5 +13,8 @@ test('units march where their player orders them to, and stay there', () => {
   const own = [...runner.world.each(Unit)].filter(({ owner }) => owner === 1).map(({ id }) => id)
   assert.equal(runner.order(now, Move, { units: own, to: { x: 200, y: 100 } }), 'sent')
   run(300)
-  for (const id of own) assert.deepEqual({ ...runner.world.get(Unit, id)?.at }, { x: 200, y: 100 })
+  for (const id of own) {
+    const { x, y } = runner.world.get(Unit, id)!.at
+    assert.deepEqual({ x, y }, { x: 200, y: 100 })
+  }
 })

@@ -16,8 +16,12 @@ export const game = defineGame({
   step(world, inputs) {
     for (const player of world.each(Player)) {
       const keys = inputs.of(player.owner)
-      player.x += (+keys.right - +keys.left) * SPEED
-      player.y += (+keys.down - +keys.up) * SPEED
+      player.x = clamp(player.x + (+keys.right - +keys.left) * SPEED, WIDTH)
+      player.y = clamp(player.y + (+keys.down - +keys.up) * SPEED, HEIGHT)
     }
   },
 })
+
+function clamp(value: number, most: number): number {
+  return Math.max(0, Math.min(value, most))
+}

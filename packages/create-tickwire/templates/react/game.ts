@@ -24,8 +24,8 @@ export const game = defineGame({
     if (world.tick === 1) for (let n = 1; n <= 5; n++) world.spawn(Coin, place(n))
     for (const player of world.each(Player)) {
       const keys = inputs.of(player.owner)
-      player.x += (+keys.right - +keys.left) * SPEED
-      player.y += (+keys.down - +keys.up) * SPEED
+      player.x = clamp(player.x + (+keys.right - +keys.left) * SPEED, WIDTH)
+      player.y = clamp(player.y + (+keys.down - +keys.up) * SPEED, HEIGHT)
       for (const coin of world.each(Coin)) {
         if (Math.abs(coin.x - player.x) > REACH || Math.abs(coin.y - player.y) > REACH) continue
         player.coins++
@@ -38,4 +38,8 @@ export const game = defineGame({
 /** The place of the n-th coin: scattered, and the same on every machine. */
 function place(n: number): { x: number; y: number } {
   return { x: 40 + (n * 211) % 560, y: 40 + (n * 97) % 280 }
+}
+
+function clamp(value: number, most: number): number {
+  return Math.max(0, Math.min(value, most))
 }

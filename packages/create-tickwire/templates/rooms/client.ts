@@ -5,7 +5,7 @@ const COLOURS = { red: '#ff6b6b', blue: '#4dabf7' }
 const element = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind
 
 // The list of rooms, as it changes. A click joins one; the button joins any room that has a free seat.
-const lobby = watchRooms(location.origin, (rooms) => {
+const leaveLobby = watchRooms(location.origin, (rooms) => {
   element('rooms').replaceChildren(...rooms.map(({ id, players, capacity }) => {
     const button = document.createElement('button')
     button.textContent = `room ${id}: ${players} of ${capacity}`
@@ -17,7 +17,7 @@ element('quick').onclick = () => void play({ quick: 'arena' })
 element('watch').onclick = () => void play({ quick: 'arena', role: 'spectator' })
 
 async function play(join: { room: string } | { quick: 'arena'; role?: 'spectator' }): Promise<void> {
-  lobby.close()
+  leaveLobby()
   const name = element<HTMLInputElement>('name').value || 'Guest'
   const room = await withBanner(connect(game, location.origin, { data: { name }, join }))
   element('lobby').hidden = true

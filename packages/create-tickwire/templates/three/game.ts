@@ -18,8 +18,8 @@ export const game = defineGame({
       const keys = inputs.of(player.owner)
       const dx = +keys.right - +keys.left
       const dz = +keys.down - +keys.up
-      player.x += dx * SPEED
-      player.z += dz * SPEED
+      player.x = clamp(player.x + dx * SPEED)
+      player.z = clamp(player.z + dz * SPEED)
       // In eighths of a turn. A heading of 256 steps has room for finer ones.
       if (dx !== 0 || dz !== 0) player.heading = HEADINGS[3 * (dz + 1) + dx + 1]!
     }
@@ -28,3 +28,7 @@ export const game = defineGame({
 
 /** By direction: rows are up, none, down; columns are left, none, right. */
 const HEADINGS = [160, 128, 96, 192, 0, 64, 224, 0, 32]
+
+function clamp(value: number): number {
+  return Math.max(-FIELD, Math.min(value, FIELD))
+}

@@ -1,0 +1,94 @@
+/**
+ * `npm create tickwire`, done by a machine: the packed program makes a game in an empty folder, and two tabs play it.
+ */
+
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ROOT } from '../../tools/typecheck.ts'
+import { IS_LONG } from '../form.ts'
+import { browserTest } from './browser-test.ts'
+import { commandsOf, GuideRun } from './guide-run.ts'
+
+const guide = new GuideRun()
+const { folder, checkout } = guide
+const TEMPLATES = readdirSync(join(ROOT, 'packages/create-tickwire/templates')).filter((name) => name !== '_shared')
+/** Saving a file of the game with two tabs open takes at most this long until both play again. */
+const BACK_MS = 3000
+
+beforeAll(() => {
+  guide.copyCheckout()
+  guide.run(checkout, commandsOf('first-game.md')[0]!)
+  cpSync(join(ROOT, 'packages/create-tickwire'), join(checkout, 'packages/create-tickwire'), { recursive: true })
+  guide.run(checkout, 'npm pack --workspace create-tickwire --pack-destination ..')
+  guide.run(folder, 'mkdir program && tar xzf create-tickwire-0.1.0.tgz -C program')
+}, 180_000)
+
+afterAll(() => guide.end())
+
+/** Runs the packed program, as npm does. */
+function create(options: string): string {
+  return guide.run(folder, `node program/package/bin/create-tickwire.mjs ${options} --tickwire file:tickwire-0.1.0.tgz`)
+}
+
+async function open(browser: Browser, url: string): Promise<Page> {
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(url)
+  return page
+}
+
+/** Whether a page draws so many players, of the 256 pixels each. */
+async function draws(page: Page, players: number): Promise<boolean> {
+  return await page.evaluate((least) => {
+    const canvas = document.querySelector('canvas')!
+    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
+    let lit = 0
+    for (let at = 3; at < data.length; at += 4) lit += +(data[at]! > 0)
+    return lit >= least
+  }, 200 * players)
+}
+
+/** Plays `hello` in two tabs: both see two players that stand apart. */
+browserTest('[CREATE1, CREATE2] a new game plays in two tabs, and saving its rules keeps the match', async (browser) => {
+  const from = performance.now()
+  expect(create('game --yes')).toContain('npm run dev')
+  const game = join(folder, 'game')
+  const url = await guide.start(game, 'npm run dev')
+  const tabs = [await open(browser, url), await open(browser, url)]
+  await tabs[0]!.bringToFront()
+  await tabs[0]!.keyboard.down('ArrowRight')
+  for (const tab of tabs) await expect.poll(() => draws(tab, 2), { timeout: 30_000 }).toBe(true)
+  await tabs[0]!.keyboard.up('ArrowRight')
+  expect(performance.now() - from, 'ms from the command to playing').toBeLessThan(60_000)
+
+  for (const tab of tabs) await tab.evaluate(() => { document.title = 'before' })
+  const path = join(game, 'game.ts')
+  const saved = performance.now()
+  writeFileSync(path, readFileSync(path, 'utf8').replace('SPEED = 6', 'SPEED = 8'))
+  for (const tab of tabs) {
+    await tab.bringToFront()
+    // Two players apart: a new match would have both in the middle.
+    await expect.poll(async () => await tab.title() !== 'before' && await draws(tab, 2), { timeout: 20_000 }).toBe(true)
+  }
+  expect(performance.now() - saved, 'ms until both tabs play again').toBeLessThan(BACK_MS)
+})
+
+test.each(TEMPLATES)('[CREATE3] the test of the template %s passes', (template) => {
+  const game = join(folder, `game-${template}`)
+  if (IS_LONG && template !== 'peer') {
+    create(`${game} --yes --template ${template}`)
+    guide.run(game, 'npm run check && npm run build')
+  } else {
+    // The test needs the engine only, which the first game has.
+    create(`${game} --yes --template ${template} --no-install`)
+    symlinkSync(join(folder, 'game/node_modules'), join(game, 'node_modules'))
+  }
+  expect(guide.run(game, 'npm test')).toMatch(/^# pass 1$/m)
+}, 120_000)
+
+test('[CREATE4] a mistake on the command line is named with its fix', () => {
+  expect(() => create('game --yes')).toThrow(/is not empty\. Fix: give another folder/)
+  expect(() => create('other --template nope')).toThrow(/--template: unknown \(expected hello, rooms, .*; got nope\)/)
+  expect(guide.run(folder, 'node program/package/bin/create-tickwire.mjs --help')).toContain('--template NAME')
+})
