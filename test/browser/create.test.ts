@@ -50,7 +50,7 @@ async function draws(page: Page, players: number): Promise<boolean> {
 }
 
 /** Plays `hello` in two tabs: both see two players that stand apart. */
-browserTest('[CREATE1, CREATE2] a new game plays in two tabs, and saving its rules keeps the match', async (browser) => {
+browserTest('[CREATE1, CREATE2] a new game plays in two tabs, and a saved file keeps the match', async (browser) => {
   const from = performance.now()
   expect(create('game --yes')).toContain('npm run dev')
   const game = join(folder, 'game')
@@ -69,7 +69,8 @@ browserTest('[CREATE1, CREATE2] a new game plays in two tabs, and saving its rul
   for (const tab of tabs) {
     await tab.bringToFront()
     // Two players apart: a new match would have both in the middle.
-    await expect.poll(async () => await tab.title() !== 'before' && await draws(tab, 2), { timeout: 20_000 }).toBe(true)
+    const isBack = async (): Promise<boolean> => await tab.title() !== 'before' && await draws(tab, 2)
+    await expect.poll(isBack, { timeout: 20_000 }).toBe(true)
   }
   expect(performance.now() - saved, 'ms until both tabs play again').toBeLessThan(BACK_MS)
 })
