@@ -144,7 +144,7 @@ browserTest(
 )
 
 browserTest(
-  '[ARENA20] at 200 ms and 10 % loss the local step shows in the tick of the key press; only missing inputs correct it',
+  '[ARENA20] at 200 ms and 10 % loss an own step shows in the tick of the key press; only missing inputs correct it',
   async (browser, skip) => {
     const page = await openArena(browser, serving.url, mistakes, WEATHER)
     const peer = await playArena(page)

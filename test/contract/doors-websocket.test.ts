@@ -86,7 +86,7 @@ test.concurrent('[DOOR1] S1: frames of any kind beyond the rate close the socket
   )
 })
 
-test.concurrent('[DOOR1] S1: text frames, pings and pongs are no sign of life', async () => {
+test.concurrent('[DOOR1] S1: text frames, pings and pongs do not count as a sign of life', async () => {
   const { port } = await listen()
   const clients = [1, 9, 10].map((opcode, index) => {
     const client = visit(port, `127.1.2.${index + 1}`).write(UPGRADE)
