@@ -60,6 +60,7 @@ function startHolder(): number {
 export class Namespaces {
   readonly #prefix: string = `tw${process.pid}`
   readonly #names: string[] = []
+  #hasIpv6: boolean = false
 
   /** The public network, where relays run: 100.64.0.10 and 100.64.0.20. */
   constructor() {
@@ -99,6 +100,62 @@ export class Namespaces {
     inNat('iptables', '-A', 'FORWARD', '-i', wan, '-j', 'DROP')
     inNat('iptables', '-A', 'INPUT', '-i', wan, '-j', 'DROP')
     return host
+  }
+
+  /**
+   * Gives a home IPv6 too, as most have it: no translation, but a firewall that lets only answers in. All machines have
+   * unique local addresses, `fd00:NUMBER::2`.
+   */
+  addIpv6(number: number): void {
+    const [nat, host] = [`${this.#prefix}-nat${number}`, `${this.#prefix}-host${number}`]
+    const address = (name: string, text: string, dev: string): void =>
+      run('ip', '-n', name, '-6', 'addr', 'add', text, 'dev', dev, 'nodad')
+    const forward = (name: string): void =>
+      run('ip', 'netns', 'exec', name, 'sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1')
+    if (!this.#hasIpv6) {
+      this.#hasIpv6 = true
+      forward(this.public)
+      address(this.public, 'fd00::10/64', 'br0')
+    }
+    forward(nat)
+    address(nat, `fd00::${number}/64`, `w${number}`)
+    address(nat, `fd00:${number}::1/64`, `l${number}`)
+    address(host, `fd00:${number}::2/64`, `e${number}`)
+    run('ip', '-n', nat, '-6', 'route', 'add', 'default', 'via', 'fd00::10')
+    run('ip', '-n', host, '-6', 'route', 'add', 'default', 'via', `fd00:${number}::1`)
+    run('ip', '-n', this.public, '-6', 'route', 'add', `fd00:${number}::/64`, 'via', `fd00::${number}`)
+    const filter = (...args: string[]): void => run('ip', 'netns', 'exec', nat, 'ip6tables', '-A', 'FORWARD', ...args)
+    filter('-i', `w${number}`, '-m', 'conntrack', '--ctstate', 'ESTABLISHED,RELATED', '-j', 'ACCEPT')
+    filter('-i', `w${number}`, '-j', 'DROP')
+  }
+
+  /**
+   * Adds a second host behind a router, 10.2.NUMBER.2. With a `port`, the two do not reach each other by their inner
+   * addresses, as in the network of a hotel; but the router has hairpin: the outer address of the first host leads to
+   * it, at this port.
+   */
+  addNeighbour(number: number, port?: number): string {
+    const [nat, mate] = [`${this.#prefix}-nat${number}`, this.#add(`mate${number}`)]
+    const [near, far] = [`m${number}`, `n${number}`]
+    run('ip', 'link', 'add', near, 'netns', nat, 'type', 'veth', 'peer', 'name', far, 'netns', mate)
+    run('ip', '-n', nat, 'addr', 'add', `10.2.${number}.1/24`, 'dev', near)
+    run('ip', '-n', nat, 'link', 'set', near, 'up')
+    run('ip', '-n', mate, 'addr', 'add', `10.2.${number}.2/24`, 'dev', far)
+    run('ip', '-n', mate, 'link', 'set', far, 'up')
+    run('ip', '-n', mate, 'route', 'add', 'default', 'via', `10.2.${number}.1`)
+    if (port === undefined) return mate
+    const inNat = (...args: string[]): void => run('ip', 'netns', 'exec', nat, 'iptables', ...args)
+    const [outer, inner] = [`100.64.0.${number}`, `10.0.${number}.2`]
+    inNat(
+      '-t', 'nat', '-A', 'PREROUTING', '-i', near, '-d', outer, '-p', 'udp', '--dport', String(port),
+      '-j', 'DNAT', '--to-destination', `${inner}:${port}`,
+    )
+    inNat('-t', 'nat', '-A', 'POSTROUTING', '-o', `l${number}`, '-d', inner, '-j', 'SNAT', '--to-source', outer)
+    for (const [from, to] of [[near, `l${number}`], [`l${number}`, near]] as const) {
+      inNat('-A', 'FORWARD', '-i', from, '-o', to, '-m', 'conntrack', '--ctstate', 'DNAT', '-j', 'ACCEPT')
+      inNat('-A', 'FORWARD', '-i', from, '-o', to, '-j', 'DROP')
+    }
+    return mate
   }
 
   /** Gives the host behind a router another address, as a machine that changes its network gets one. */

@@ -22,12 +22,15 @@ interface Orders {
   readonly role: 'host' | 'guest'
   readonly relays: readonly string[]
   readonly tokens: readonly string[]
+  /** The UDP port. Default: any. */
+  readonly port?: number
 }
 
-const { role, relays, tokens }: Orders = JSON.parse(process.argv[2]!)
+const { role, relays, tokens, port: given = 0 }: Orders = JSON.parse(process.argv[2]!)
 const isHost = role === 'host'
 const provider = bestProvider()
 const port = await openPeerPort({
+  port: given,
   relays: relays.map((address, index) => ({ address, token: textToBytes(tokens[index]!)! })),
 })
 const channels = new ChannelSet([{ promise: 'ordered', queue: SEND_QUEUES.control }])
