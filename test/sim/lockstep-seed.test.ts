@@ -177,7 +177,7 @@ test('[LOCK41] four clients of which one never reveals: three play, and the four
   expect(a!.roster.players).toEqual([1, 2, 3])
 })
 
-test('[LOCK42] a client refuses a relay that changes a share after its commit, or leaves out the client's own share', () => {
+test('[LOCK42] a client refuses a relay that changes a share after its commit, or leaves out its share', () => {
   /** Receives two ticks. `reveals`: player and bytes; player 0 is the relay. */
   const receive = (commits: [number, Uint8Array][], reveals: [number, Uint8Array][]): RelayFeed => {
     const feed = new RelayFeed({ tickRate: 30, player: 1 })
