@@ -13,6 +13,7 @@ import type { SwarmFailure, SwarmOptions, SwarmPart, SwarmReport } from '../../t
 import { playCrowd } from './crowd.ts'
 import { type Violation, describeViolation } from './invariants.ts'
 import { playLockstep } from './lockstep-swarm.ts'
+import { playRejoin } from './rejoin-swarm.ts'
 import { playMesh } from './mesh-swarm.ts'
 import { marksHit } from './marks.ts'
 import { type Feature, FEATURE_NAMES, describeScenario, drawScenario, shrinkScenario } from './match-scenario.ts'
@@ -205,13 +206,15 @@ class Swarm {
 
   async playLockstep(seed: number): Promise<void> {
     const startedAt = this.#clock()
-    const match = playLockstep(seed)
-    this.#spend('lockstep', match, startedAt)
-    await this.#add(match, 'lockstep', () => ({ from: `lockstep ${seed}`, to: `lockstep ${seed}` }))
-    addAll(
-      this.#counts,
-      Object.fromEntries(Object.entries(match.counts).map(([name, count]) => [`lockstep ${name}`, count])),
-    )
+    for (const [kind, play] of [['lockstep', playLockstep], ['rejoin', playRejoin]] as const) {
+      const match = play(seed)
+      this.#spend('lockstep', match, startedAt)
+      await this.#add(match, 'lockstep', () => ({ from: `${kind} ${seed}`, to: `${kind} ${seed}` }))
+      addAll(
+        this.#counts,
+        Object.fromEntries(Object.entries(match.counts).map(([name, count]) => [`${kind} ${name}`, count])),
+      )
+    }
   }
 
   async playMesh(seed: number): Promise<void> {

@@ -1,0 +1,287 @@
+/**
+ * One lockstep match from one seed that clients join when it is old: new players, new processes in old seats, and
+ * observers. Donors, witnesses and joining clients crash in the middle of an image, clocks jump, and some players lie
+ * about their images. The match is recorded. The invariants are I23, I24 and I40 to I42.
+ */
+
+import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
+import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
+import type { SyncMessage } from '../../packages/tickwire/src/core/order/sync-messages.ts'
+import { matchHead } from '../../packages/tickwire/src/core/replay/match-head.ts'
+import { MatchRecorder } from '../../packages/tickwire/src/core/replay/match-recorder.ts'
+import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
+import { verifyMatch } from '../../packages/tickwire/src/core/replay/verify-match.ts'
+import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import { calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { type InvariantId, type Violation, ViolationError } from './invariants.ts'
+import { game, Move, Spawn, Unit } from './lockstep-game.ts'
+import { LockstepParty, type PartyClient } from './lockstep-party.ts'
+import type { LockstepResult } from './lockstep-swarm.ts'
+import { openMatch, relayKey, sha256, verifying } from './replay-party.ts'
+import { isSameLog } from './same-log.ts'
+
+/** The match is so old when the first client joins: more than 300 ticks. */
+const OLD_MS = 11_000
+/** Clients have so long to join. A match in which all have joined ends sooner. */
+const JOIN_MS = 30_000
+const JOIN_MS_MIN = 3000
+const STEP_MS = 25
+const DELAY_TICKS = 60
+/** Others may wait so long for a tick: two and a half ticks, and the jitter of their lines. */
+const GAP_MS_MAX = 95
+/** A client whose line is good is at most so many ticks behind. */
+const NEAR_TICKS = 30
+
+interface Joiner {
+  readonly client: PartyClient
+  readonly isObserver: boolean
+  hasCrashed: boolean
+}
+
+/** Plays the match of a seed. `plant`: called after every step of time. */
+export function playRejoin(seed: number, plant: (party: LockstepParty) => void = () => {}): LockstepResult {
+  return new RejoinWorld(seed, plant).play()
+}
+
+class RejoinWorld {
+  readonly #seed: number
+  readonly #dice: Dice
+  readonly #plant: (party: LockstepParty) => void
+  readonly #party: LockstepParty
+  readonly #others: number
+  readonly #joiners: Joiner[] = []
+  readonly #crashed = new Set<PartyClient>()
+  readonly #jumped = new Set<PartyClient>()
+  readonly #liars = new Set<number>()
+  readonly #counts: Record<string, number> = {}
+  readonly #sink = new MemorySink()
+  #recorder: MatchRecorder | undefined
+  #crashAt = Infinity
+
+  constructor(seed: number, plant: (party: LockstepParty) => void) {
+    this.#seed = seed
+    this.#plant = plant
+    this.#dice = new Dice(seed ^ 0x4e01)
+    const dice = this.#dice
+    this.#others = 2 + Math.floor(dice.fraction() * 3)
+    const isAgreed = dice.chance(0.3)
+    this.#party = new LockstepParty({
+      game: game as never, seed, clients: this.#others, isAgreed, resumeMs: 60_000, observerDelayTicks: DELAY_TICKS,
+      provider: Object.assign(new StubCrypto(), { sha256 }),
+      weather: () => ({ latencyMs: 5 + 40 * dice.fraction(), jitterMs: 4 * dice.fraction() }),
+      // Half of the matches are recorded: signatures take most of the time.
+      ...(seed % 2 === 0 && {
+        signer: (client: number) => pureProvider.importSigning(new Uint8Array(32).fill(1 + client)),
+        record: ({ log, seed: agreed, game: card }) => (this.#recorder = new MatchRecorder({
+          log, match: { fingerprint: card.fingerprint, seed: agreed }, head: matchHead(card), sink: this.#sink, sha256,
+          signer: relayKey,
+        })),
+      }),
+    })
+  }
+
+  play(): LockstepResult {
+    let violation: Violation | undefined
+    const { clock } = this.#party
+    try {
+      this.#run(OLD_MS)
+      this.#join()
+      const from = clock.now
+      this.#run(JOIN_MS_MIN)
+      while (!this.#isSettled() && clock.now < from + JOIN_MS) this.#run(1000)
+      this.#check(from)
+    } catch (error) {
+      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
+      const problem = error instanceof Error ? error.message : String(error)
+      violation = { invariant, atMs: clock.now, node: 'rejoin', problem }
+    }
+    const { log } = this.#party.match.relay
+    const trace = new Uint32Array(2)
+    hashBytes(log.bytes, 0, log.length, this.#seed, trace, 0)
+    const { passed, refused } = this.#party.match.desk.counts
+    Object.assign(this.#counts, { 'images passed': passed, 'images refused': refused })
+    return {
+      seed: this.#seed, violation, weather: calm(), endpointTicks: log.newest * (this.#party.clients.length + 1),
+      simulatedMs: clock.now, traceHash: hashHex(trace, 0), tally: new LinkTally(), counts: this.#counts,
+    }
+  }
+
+  #count(name: string): void {
+    this.#counts[name] = (this.#counts[name] ?? 0) + 1
+  }
+
+  #run(ms: number): void {
+    for (let at = 0; at < ms; at += STEP_MS) {
+      this.#act()
+      this.#crash()
+      this.#party.run(STEP_MS)
+      this.#plant(this.#party)
+    }
+  }
+
+  /** Orders of players, and clocks that jump ahead as after a sleep. */
+  #act(): void {
+    const dice = this.#dice
+    const { now } = this.#party.clock
+    for (const client of this.#party.clients) {
+      const { runner, player } = client.client
+      if (runner === undefined || this.#crashed.has(client)) continue
+      if (dice.chance(0.0004)) {
+        client.offsetMs += 1500 * dice.fraction()
+        this.#jumped.add(client)
+        this.#count('clock jumped')
+      }
+      if (!dice.chance(0.03)) continue
+      const units = [...runner.world.each(Unit)].filter(({ owner }) => owner === player).map(({ id }) => id).slice(0, 9)
+      client.order(now, Move as never, { units, to: { x: 256 * dice.fraction(), y: 256 * dice.fraction() } })
+      if (dice.chance(0.3)) client.order(now, Spawn as never, { count: 2 })
+    }
+  }
+
+  /** Clients join, and some of the others lie, or are to crash. */
+  #join(): void {
+    const dice = this.#dice
+    const party = this.#party
+    const kind = dice.fraction()
+    if (kind < 0.3) this.#lie()
+    else if (kind < 0.7) this.#crashAt = party.clock.now + 1500 * dice.fraction()
+    const count = 1 + Math.floor(dice.fraction() * 3)
+    for (let each = 0; each < count; each++) {
+      const isObserver = dice.chance(0.25)
+      const isReturn = !isObserver && each === 0 && this.#others > 2 && dice.chance(0.4)
+      const old = party.clients[0]!
+      if (isReturn) this.#stop(old)
+      const client = party.add(isReturn ? { resume: old.client.seat!.ticket }
+        : isObserver ? { role: 'spectator' } : undefined)
+      client.link.weather = {
+        latencyMs: 120 * dice.fraction(), jitterMs: 20 * dice.fraction(), loss: 0.08 * dice.fraction(),
+      }
+      this.#joiners.push({ client, isObserver, hasCrashed: false })
+      this.#count(isReturn ? 'returned' : isObserver ? 'observer' : 'joined')
+      if (dice.chance(0.5)) this.#run(500 * dice.fraction())
+    }
+    if (dice.chance(0.3)) this.#crashJoinerAt(800 * dice.fraction())
+  }
+
+  /** Less than half of the players lie about their images: the relay hears other bytes than they have. */
+  #lie(): void {
+    const { desk } = this.#party.match
+    const most = Math.ceil(this.#others / 2) - 1
+    for (let liar = 0; liar < most; liar++) this.#liars.add(this.#party.clients[liar]!.client.player)
+    const { handleMessage } = desk
+    desk.handleMessage = (now, peer, message) => {
+      handleMessage.call(desk, now, peer, this.#liars.has(peer) ? this.#changed(message) : message)
+    }
+  }
+
+  #changed(message: SyncMessage): SyncMessage {
+    if (message.kind !== 'image' && message.kind !== 'digest') return message
+    this.#count(`wrong ${message.kind}`)
+    const bytes = message.bytes.slice()
+    const at = Math.floor(this.#dice.fraction() * bytes.length)
+    bytes[at]! ^= 1 << Math.floor(8 * this.#dice.fraction())
+    return { ...message, bytes }
+  }
+
+  /** The machine of a client stops for ever. */
+  #stop(client: PartyClient): void {
+    this.#crashed.add(client)
+    client.frozenUntil = Infinity
+    client.link.weather = { loss: 1 }
+  }
+
+  /** A donor or witness crashes while an image is wanted. At least one of the others goes on. */
+  #crash(): void {
+    const { clock, clients, match: { desk } } = this.#party
+    if (clock.now < this.#crashAt) return
+    const alive = clients.slice(0, this.#others).filter((client) => !this.#crashed.has(client))
+    const donor = alive.find(({ client }) => desk.isDonor(client.player))
+    if (alive.length < 2 || donor === undefined) return
+    const witness = alive.find((client) => client !== donor)!
+    const isDonor = this.#dice.chance(0.6)
+    this.#stop(isDonor ? donor : witness)
+    this.#count(isDonor ? 'donor crashed' : 'witness crashed')
+    this.#crashAt = this.#dice.chance(0.3) ? clock.now + 3000 * this.#dice.fraction() : Infinity
+  }
+
+  #crashJoinerAt(ms: number): void {
+    this.#run(ms)
+    const joiner = this.#joiners[Math.floor(this.#dice.fraction() * this.#joiners.length)]!
+    joiner.hasCrashed = true
+    this.#stop(joiner.client)
+    this.#count('joiner crashed')
+  }
+
+  #behind({ client: { client }, isObserver }: Joiner): number {
+    return this.#party.match.relay.log.newest - (client.runner?.tick ?? 0) - (isObserver ? DELAY_TICKS : 0)
+  }
+
+  #isSettled(): boolean {
+    return this.#crashAt === Infinity && this.#joiners.every((joiner) =>
+      joiner.hasCrashed || (this.#behind(joiner) < NEAR_TICKS && joiner.client.client.feed.log.isWhole))
+  }
+
+  #check(from: number): void {
+    const { match: { relay, desk }, clients } = this.#party
+    const known: string[] = []
+    clients.forEach(({ hashes, client }, number) => {
+      require('I23', isSameLog(client.feed.log, relay.log), `client ${number} has other bytes than the relay`)
+      hashes.forEach((hash, tick) => {
+        known[tick] ??= hash
+        require('I24', known[tick] === hash, `client ${number} has another world after tick ${tick}`)
+      })
+    })
+    this.#joiners.forEach((joiner, number) => {
+      const { client: { client, isClosed, closedBy }, hasCrashed } = joiner
+      if (hasCrashed || (isClosed && closedBy === 'kicked')) return
+      const behind = this.#behind(joiner)
+      require('I40', behind < NEAR_TICKS, `client ${number} joined and is ${behind} ticks behind`)
+      require('I40', client.feed.log.isWhole, `client ${number} never got the ticks from before its image`)
+    })
+    if (this.#liars.size > 0 && this.#joiners.every(({ hasCrashed }) => !hasCrashed))
+      require('I40', desk.counts.passed > 0, 'most players are honest, and no image was passed on')
+    this.#checkGaps(from)
+    this.#checkRecording()
+  }
+
+  /** Ticks are closed and executed as before. */
+  #checkGaps(from: number): void {
+    const { closedAt, clients } = this.#party
+    const longest = (times: readonly number[]): number => times.reduce((most, at, tick) =>
+      at > from && times[tick - 1] !== undefined ? Math.max(most, at - times[tick - 1]!) : most, 0)
+    require('I41', longest(closedAt) < GAP_MS_MAX, `the relay closed no tick for ${longest(closedAt)} ms`)
+    clients.slice(0, this.#others).forEach((client, number) => {
+      const gap = longest(client.executedAt)
+      const isSteady = !this.#crashed.has(client) && !this.#jumped.has(client)
+      require('I41', !isSteady || gap < GAP_MS_MAX, `client ${number} stepped no tick for ${gap} ms`)
+    })
+  }
+
+  #checkRecording(): void {
+    if (this.#recorder === undefined) return
+    this.#recorder.close(this.#party.clock.now)
+    const bytes = this.#sink.bytes()
+    const { problems, ticks, players } = verifyMatch(openMatch(bytes), verifying)
+    require('I42', problems.length === 0, `the recording is not genuine: ${problems[0]}`)
+    require('I42', ticks === this.#party.match.relay.log.newest, `the recording has ${ticks} ticks`)
+    require('I42', players.size > 0, 'no player has signed its orders')
+    const file = openMatch(bytes)
+    const sealed = file.recording.chunks.filter(({ type }) => type >= 10 && type <= 12)
+    const chunk = sealed[Math.floor(this.#dice.fraction() * sealed.length)]!
+    const body = chunk.offset + 12 + Math.floor(this.#dice.fraction() * chunk.length)
+    const altered = bytes.slice()
+    altered[body]! ^= 1 << Math.floor(8 * this.#dice.fraction())
+    const sum = new Uint32Array(2)
+    hashBytes(altered, chunk.offset, 12 + chunk.length, 0, sum, 0)
+    new DataView(altered.buffer).setUint32(chunk.offset + 12 + chunk.length, sum[0]!, true)
+    const found = verifyMatch(openMatch(altered), verifying).problems.length
+    require('I42', found > 0, `byte ${body} of a chunk of type ${chunk.type} was changed, and nothing found it`)
+    this.#count('verified')
+  }
+}
+
+function require(invariant: InvariantId, isHeld: boolean, problem: string): void {
+  if (!isHeld) throw new ViolationError(invariant, problem)
+}
