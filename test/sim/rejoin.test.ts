@@ -218,3 +218,16 @@ test('[REJOIN10] a client that joins takes nothing from the others: their ticks 
   expect(party.match.desk.counts.passed).toBe(1)
   party.clients.slice(0, 3).forEach((client, at) => expect(gapOf(client, from)).toBeLessThanOrEqual(before[at]! + 1))
 })
+
+test('[REJOIN12] a client is connecting, authorized, downloading, catching up and active, in this order', () => {
+  const party = longMatch(40)
+  const late = party.add()
+  const seen: string[] = []
+  for (let ms = 0; ms < 2500; ms += 2) {
+    const { status } = late.client
+    if (seen.at(-1) !== status) seen.push(status)
+    party.run(2)
+  }
+  expect(seen).toEqual(['connecting', 'authorized', 'downloading', 'catching-up', 'active'])
+  expect(party.clients[0]!.client.status).toBe('active')
+})

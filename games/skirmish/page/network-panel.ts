@@ -102,7 +102,9 @@ export class NetworkPanel {
     const { roster } = this.#room.runner
     const net = element('net')
     const isLocal = this.#room.transport === 'none' && !this.#room.isAway
-    setText(net, this.#room.isAway ? 'no connection' : isLocal ? 'in this page' : `${Math.round(rttMs)} ms`)
+    const isBehind = this.#room.status === 'catching-up'
+    const behind = isBehind ? `fast forward, ${newest - taken} ticks` : `${Math.round(rttMs)} ms`
+    setText(net, this.#room.isAway ? 'no connection' : isLocal ? 'in this page' : behind)
     const isAlarm = now < this.#alarmUntil
     net.classList.toggle('is-bad', this.#room.isAway || rttMs > 250 || isAlarm)
     this.#panel.classList.toggle('is-alarm', isAlarm)

@@ -49,7 +49,7 @@ export {
 export type { MeshTimes } from '../core/lockstep/mesh-watch.ts'
 export type { LaneListener } from '../core/game/lockstep-lanes.ts'
 export { served, type OrderRoom, type ServedGame, type ServedOptions } from '../core/game/served-lockstep.ts'
-export { LockstepClient, type LockstepClientOptions } from '../core/game/lockstep-client.ts'
+export { LockstepClient, type LockstepClientOptions, type LockstepStatus } from '../core/game/lockstep-client.ts'
 export type { OrderRelay } from '../core/order-relay/order-relay.ts'
 export type { RelayCounts } from '../core/order-relay/relay-counts.ts'
 export type { FilterContext, RelayFilter, RelayOrder } from '../core/order-relay/relay-filter.ts'

@@ -6,7 +6,7 @@
 import type { Millis } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import { nobleCurves } from '../crypto/noble-curves.ts'
-import { LockstepClient } from '../game/lockstep-client.ts'
+import { LockstepClient, type LockstepStatus } from '../game/lockstep-client.ts'
 import type { LockstepLanes } from '../game/lockstep-lanes.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
@@ -15,6 +15,7 @@ import type { SealSigner } from '../order/tick-sealer.ts'
 import type { DesyncReport } from '../order/desync-report.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
 import type { ClientLink, PathName, TransportName } from './client-link.ts'
+import { CatchUpPace } from './catch-up-pace.ts'
 import { comeBack, retryFor, Search } from './comeback.ts'
 import { ConnectError } from './connect-error.ts'
 import type { PortSource } from './hosted-relay.ts'
@@ -37,6 +38,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   readonly #options: LockstepOptions
   readonly #machine: LockstepMachine
   readonly #search = new Search()
+  readonly #pace = new CatchUpPace()
   /** Keeps the ticket for a page that is loaded again. Undefined: nothing does. */
   readonly #seats: SeatStore | undefined
   readonly #seatName: string
@@ -90,6 +92,10 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     return this.#runner
   }
 
+  get status(): LockstepStatus {
+    return this.#client.status
+  }
+
   get transport(): TransportName | 'none' {
     return this.#link?.transport ?? 'none'
   }
@@ -109,9 +115,13 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   drive(now: Millis): Millis {
     const link = this.#link
     if (link === undefined) return Infinity
-    const ticks = this.#client.tick(now)
-    if (ticks > 0) this.#client.feed.stepUs = (this.#machine.platform.now() - now) * MICROS / ticks
-    return this.#client.drain(now, { send: (to, bytes, length) => this.#send(link, to, bytes, length) })
+    const pace = this.#pace
+    const ticks = now < pace.restUntil ? 0 : this.#client.tick(now)
+    const after = this.#machine.platform.now()
+    if (ticks > 0) this.#client.feed.stepUs = (after - now) * MICROS / ticks
+    pace.note(ticks, now, after, this.#client.status === 'catching-up')
+    const nextAt = this.#client.drain(now, { send: (to, bytes, length) => this.#send(link, to, bytes, length) })
+    return nextAt <= now ? Math.max(nextAt, pace.restUntil) : nextAt
   }
 
   abandon(): boolean {

@@ -13,6 +13,7 @@ import type { Lane } from '../channel/lanes.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { CryptoProvider } from '../crypto/provider.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
+import type { LockstepStatus } from '../game/lockstep-client.ts'
 import type { LaneListener, LockstepLanes } from '../game/lockstep-lanes.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
 import type { CodeSite } from '../lockstep/desync/code-site.ts'
@@ -117,6 +118,8 @@ export interface LockstepDrive<O extends readonly AnyOrder[]> {
   readonly runner: LockstepRunner<O>
   /** Whether the connection is lost. */
   readonly isAway: boolean
+  /** How far the client is. Undefined: the place has no network, and the room is active. */
+  readonly status?: LockstepStatus
   /** Seeks in a replay. Undefined: this is not a replay. */
   readonly deck?: ReplayDeck | undefined
   /** The transport in use; 'none' without a network, and while it looks for one. */
@@ -221,6 +224,11 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   /** Whether the connection is lost. */
   get isAway(): boolean {
     return this.#drive.isAway
+  }
+
+  /** How far this client is: a room that joins an old match downloads its state, catches up, and is active then. */
+  get status(): LockstepStatus {
+    return this.#drive.status ?? 'active'
   }
 
   /** The transport in use; 'none' without a network, and while it looks for one. */

@@ -61,6 +61,12 @@ export interface LockstepClientOptions {
   readonly onClosed?: (reason: CloseReason) => void
 }
 
+/**
+ * How far a client is. Connecting: it has no connection. Authorized: the relay has accepted it, and it has no tick.
+ * Downloading: it waits for a state. Catching-up: it steps old ticks. Active: it is at most a tick behind.
+ */
+export type LockstepStatus = 'connecting' | 'authorized' | 'downloading' | 'catching-up' | 'active'
+
 type State = Extract<SyncMessage, { kind: 'state' }>
 
 const NO_BYTES = new Uint8Array(0)
@@ -90,6 +96,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   #past: PastTicks
   /** Until then the client waits for an image. */
   #waitUntil: Millis = 0
+  #isActive = false
   /** Whether it has asked for an image on this connection. */
   #hasAsked = false
   #sync = new SyncSource()
@@ -143,9 +150,21 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     if (this.#state !== undefined) this.#jump(this.#state)
     this.lanes.drain()
     if (this.#isWaiting(now)) return 0
+    this.#waitUntil = 0
     const count = this.runner?.update(now) ?? 0
+    const behind = this.feed.log.newest - (this.runner?.tick ?? 0)
+    if (behind > NEAR_TICKS) this.#isActive = false
+    else if (count > 0 && behind <= 1) this.#isActive = true
     if (!this.feed.log.isWhole) this.#fetchPast(now)
     return count
+  }
+
+  /** How far the client is. */
+  get status(): LockstepStatus {
+    if (this.runner === undefined || this.endpoint.connections.length === 0) return 'connecting'
+    if (this.#waitUntil > 0) return 'downloading'
+    if (this.#isActive) return 'active'
+    return this.feed.log.newest === 0 ? 'authorized' : 'catching-up'
   }
 
   /** Sends what is due. Returns when to call `tick` and `drain` again at the latest. */
@@ -190,6 +209,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   /** Goes on from the state. If it is not one, the ticks up to it are stepped when they have arrived. */
   #jump({ tick, snapshot }: State): void {
     this.#state = undefined
+    this.#isActive = false
     const parts = splitSnapshot(snapshot)
     const roster = parts && Roster.decode(parts.roster)
     if (parts !== undefined && roster !== undefined) this.runner?.jump(tick, parts.image, { roster })
