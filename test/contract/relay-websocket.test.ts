@@ -115,7 +115,7 @@ describe('a relay by WebSocket', () => {
     ping[13] = 10
     ping[14] = 1
     port.send(url, ping, ping.length)
-    await expect.poll(() => answers, { timeout: 5000 }).toEqual([24])
+    await expect.poll(() => answers, { timeout: 5000 }).toEqual([25])
     port.close()
   })
 
