@@ -39,7 +39,7 @@ const HUNT_MS_MAX = 1_800_000
 /** Folders of what carries bytes. */
 const BYTES = /^core\/(crypto|delivery|channel|connection|endpoint)\//
 
-type Named = SourcePatch & { readonly name: string }
+type Named = SourcePatch & { readonly name: string; readonly part?: string }
 
 /** Plants and hunts them all. */
 export async function runMutants({
@@ -71,7 +71,8 @@ let bundleCount = 0
 async function huntOne(mutant: Named, endpointTicksMax: number): Promise<MutantResult> {
   const { name, file } = mutant
   const path = await bundleSwarm('mutants-process.ts', `mutant-${process.pid}-${bundleCount++}`, [mutant])
-  const { out, err, isKilled } = await runChild(path, endpointTicksMax, BYTES.test(file) ? 0.8 : 0)
+  const part = mutant.part ?? (BYTES.test(file) ? '0.8' : '0')
+  const { out, err, isKilled } = await runChild(path, endpointTicksMax, part)
   rmSync(path, { force: true })
   const line = out.trim().split('\n').at(-1) ?? ''
   if (isKilled)
@@ -96,9 +97,9 @@ async function huntOne(mutant: Named, endpointTicksMax: number): Promise<MutantR
 async function runChild(
   path: string,
   endpointTicksMax: number,
-  bytesShare: number,
+  part: string,
 ): Promise<{ out: string; err: string; isKilled: boolean }> {
-  const child = spawn(process.execPath, [path, String(endpointTicksMax), String(bytesShare)], {
+  const child = spawn(process.execPath, [path, String(endpointTicksMax), part], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

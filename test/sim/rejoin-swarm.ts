@@ -22,8 +22,8 @@ import type { LockstepResult } from './lockstep-swarm.ts'
 import { openMatch, relayKey, sha256, verifying } from './replay-party.ts'
 import { isSameLog } from './same-log.ts'
 
-/** The match is so old when the first client joins: more than 300 ticks. */
-const OLD_MS = 11_000
+/** The match is so old when the first client joins: more than 300 ticks, also for observers, which are 60 behind. */
+const OLD_MS = 13_000
 /** Clients have so long to join. A match in which all have joined ends sooner. */
 const JOIN_MS = 30_000
 const JOIN_MS_MIN = 3000
@@ -240,8 +240,13 @@ class RejoinWorld {
       require('I40', behind < NEAR_TICKS, `client ${number} joined and is ${behind} ticks behind`)
       require('I40', client.feed.log.isWhole, `client ${number} never got the ticks from before its image`)
     })
+    const { cases } = this.#party.match.judge.counts
+    require('I35', cases === 0, `${cases} differences were looked into, and there was none`)
     if (this.#liars.size > 0 && this.#joiners.every(({ hasCrashed }) => !hasCrashed))
       require('I40', desk.counts.passed > 0, 'most players are honest, and no image was passed on')
+    const hasJumped = this.#joiners.some(({ client: { hashes }, hasCrashed }) =>
+      hasCrashed || hashes.filter((hash) => hash !== undefined).length < hashes.length - NEAR_TICKS)
+    require('I40', hasJumped || desk.counts.passed === 0, 'an image was passed on, and no client went on from it')
     this.#checkGaps(from)
     this.#checkRecording()
   }
