@@ -1,69 +1,33 @@
-/** Skirmish: two pages and bots in one match, through a relay. */
+/** Skirmish: pages and bots in one match, through a relay: the lobby, the match, and its end. */
 
-import { mkdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import type { ServingLockstep } from 'tickwire/node'
-import { serveSkirmish } from '../../games/skirmish/start-skirmish.ts'
-import { buildPage } from '../../tools/page.ts'
 import { browserTest } from './browser-test.ts'
+import { begin, expectSameHash, join, openPage, openSkirmish, PICTURES, textOf, until } from './skirmish-pages.ts'
 
-const FOLDER = fileURLToPath(new URL('../../games/skirmish', import.meta.url))
-const PICTURES = fileURLToPath(new URL('../../test-results', import.meta.url))
 let serving: ServingLockstep
+/** Three pages at once: software rendering draws every pixel. */
+const SMALL = { viewport: { width: 720, height: 450 } }
 
-beforeAll(async () => {
-  mkdirSync(PICTURES, { recursive: true })
-  await buildPage(FOLDER)
-  serving = await serveSkirmish({ port: 0, observers: 2 }, `${FOLDER}/public`)
-})
-afterAll(async () => await serving.close())
-
-/** Waits until an expression is true in a page, whose policy allows no code from texts. */
-async function until(page: Page, expression: string): Promise<void> {
-  await expect.poll(() => page.evaluate(expression), { timeout: 60_000 }).toBe(true)
-}
-
-async function open(browser: Browser, name: string, mistakes: string[]): Promise<Page> {
-  const page = await (await browser.newContext({ viewport: { width: 960, height: 600 } })).newPage()
-  page.on('pageerror', (error) => mistakes.push(String(error)))
-  page.on('console', (entry) => {
-    if (entry.type() === 'error') mistakes.push(entry.text())
-  })
-  await page.goto(serving.url)
-  await page.fill('#name', name)
-  await page.click('#play')
-  await until(page, 'globalThis.skirmish?.hand.seat >= 0')
-  return page
-}
+beforeEach(async () => { serving = await openSkirmish() })
+afterEach(async () => await serving.close())
 
 browserTest('[SKIRM15, DESYNC12] orders by mouse reach both pages, and a wrong number is healed', async (browser) => {
   const mistakes: string[] = []
-  const ada = await open(browser, 'Ada', mistakes)
-  const bo = await open(browser, 'Bo', mistakes)
+  const ada = await join(browser, serving.url, 'Ada', mistakes)
+  const bo = await join(browser, serving.url, 'Bo', mistakes)
   await until(ada, 'document.querySelector("#seats").textContent.includes("Bo")')
   await ada.screenshot({ path: `${PICTURES}/skirmish-lobby.png` })
-  for (const page of [ada, bo]) await page.click('#ready')
-  for (const page of [ada, bo]) await until(page, 'document.querySelector("#lobby").hidden')
+  await begin([ada, bo])
   await ada.mouse.move(250, 100)
   await ada.mouse.down()
   await ada.mouse.move(720, 420, { steps: 3 })
   await ada.mouse.up()
   await until(ada, 'skirmish.hand.selection.ids.size === 5')
   await ada.mouse.click(480, 440, { button: 'right' })
-  // The marker and the turn are visible before the order is executed; then the units walk on both pages.
-  const goals = `skirmish.hand.selection.units(skirmish.room.world, skirmish.hand.seat).length`
-  expect(await ada.evaluate(goals)).toBe(5)
   await until(ada, 'document.querySelector("#card").textContent.includes("5 worker")')
   await ada.screenshot({ path: `${PICTURES}/skirmish.png` })
-  const tick = Number(await ada.evaluate('skirmish.room.tick')) + 30
-  const hashes: unknown[] = []
-  for (const page of [ada, bo]) {
-    await until(page, `skirmish.hashAt(${tick}) !== undefined`)
-    hashes.push(await page.evaluate(`skirmish.hashAt(${tick})`))
-  }
-  expect(hashes[0]).toBe(hashes[1])
+  await expectSameHash([ada, bo])
   expect(Number(await ada.evaluate('skirmish.drawCalls'))).toBeLessThanOrEqual(60)
   // One number of one page is wrong. Both pages draw in software, so every answer takes a draw of both.
   await ada.click('#net')
@@ -71,5 +35,104 @@ browserTest('[SKIRM15, DESYNC12] orders by mouse reach both pages, and a wrong n
   const healed = String.raw`/healed in \d+ ms\n.*Unit \d+, hp, \d+ against \d+/`
   await until(bo, `${healed}.test(document.querySelector("#network pre").textContent)`)
   await bo.screenshot({ path: `${PICTURES}/skirmish-desync.png` })
+  expect(mistakes).toEqual([])
+})
+
+browserTest('[SKIRM16] the lobby has seats, teams, bots, speed, chat and the shares of the seed', async (browser) => {
+  const mistakes: string[] = []
+  const ada = await join(browser, serving.url, 'Ada', mistakes)
+  const bo = await join(browser, serving.url, 'Bo', mistakes)
+  // The map and how its seed was agreed: the relay and the first player have a share each.
+  expect(await textOf(bo, '#lobby-map')).toMatch(/^Map and seed [0-9a-f]+, agreed by 2$/)
+  await bo.click('#shares summary')
+  expect((await textOf(bo, '#share-rows')).replaceAll(/[0-9a-f]{12}…/g, ' hash').replace(/\d+/, 'N'))
+    .toBe('relay hash hashplayer N hash hash')
+  await bo.click('#seats tr:nth-child(6) button')
+  await until(ada, 'document.querySelector("#seats tr:nth-child(6)").textContent.includes("Bo")')
+  await ada.selectOption('#seats select[aria-label="team of Cyan"]', { value: '1' })
+  await ada.selectOption('#seats select[aria-label="bot of Rose"]', '0')
+  await ada.selectOption('#speed', '150')
+  await until(bo, 'skirmish.room.runner.roster.speedPercent === 150')
+  await until(bo, 'document.querySelector("#speed").value === "150"')
+  await until(bo, 'document.querySelector("#seats tr:nth-child(3) td:nth-child(2)").textContent === "-"')
+  await until(bo, 'document.querySelector("#seats select[aria-label=\'team of Cyan\']").value === "1"')
+  await bo.click('#talk')
+  await bo.keyboard.type('hello <b>all</b>')
+  await bo.keyboard.press('Enter')
+  await until(ada, 'document.querySelector("#chat").textContent === "Bo: hello <b>all</b>"')
+  // One player that is not ready holds the match.
+  await ada.click('#ready')
+  await until(bo, 'document.querySelector("#seats tr:nth-child(1)").textContent.includes("✓")')
+  expect(await textOf(ada, '#lobby-note')).toBe('Waiting for 1 player.')
+  await bo.click('#ready')
+  await until(ada, 'document.querySelector("#lobby-note").textContent.startsWith("The match begins in")')
+  await until(bo, 'document.querySelector("#lobby").hidden')
+  expect(mistakes).toEqual([])
+})
+
+browserTest('[SKIRM17] pause with limits, votes, surrender, results and the replay', async (browser) => {
+  const mistakes: string[] = []
+  const ada = await join(browser, serving.url, 'Ada', mistakes, SMALL)
+  const bo = await join(browser, serving.url, 'Bo', mistakes, SMALL)
+  const cy = await join(browser, serving.url, 'Cy', mistakes, SMALL)
+  // Only the three players: the match ends when two of them are out.
+  for (let seat = 4; seat <= 8; seat++) {
+    await ada.selectOption(`#seats tr:nth-child(${seat}) td:nth-child(4) select`, '0')
+    await until(ada, `document.querySelector("#seats tr:nth-child(${seat}) td:nth-child(2)").textContent === "-"`)
+  }
+  await begin([ada, bo, cy])
+  await bo.keyboard.press('p')
+  await until(ada, 'document.querySelector("#notice").textContent.startsWith("Paused by Bo. P: go on. Ends")')
+  expect(await textOf(ada, '#notice')).toMatch(/; 2 of 3 pauses left\.$/)
+  await ada.click('#pause')
+  await until(bo, '!skirmish.room.runner.roster.isPaused')
+  // Two of three vote: a bot takes the seat of the third.
+  for (const page of [ada, bo]) {
+    await page.keyboard.press('Tab')
+    await page.click('#people-rows tr:nth-child(3) button')
+  }
+  await until(cy, 'skirmish.hand.seat === -1')
+  await until(ada, 'document.querySelector("#people-rows tr:nth-child(3) td:nth-child(3)").textContent === "bot"')
+  await ada.screenshot({ path: `${PICTURES}/skirmish-players.png` })
+  await bo.click('#surrender')
+  await until(ada, 'document.querySelector("#people-rows tr:nth-child(2) td:nth-child(3)").textContent === "out"')
+  await ada.click('#surrender')
+  await until(ada, '!document.querySelector("#results").hidden')
+  expect(await textOf(ada, '#result')).toBe('Defeat')
+  expect(await textOf(ada, '#graphs')).toBe('ArmyCrystals minedKills')
+  await ada.screenshot({ path: `${PICTURES}/skirmish-results.png` })
+  const last = Number(await ada.evaluate('skirmish.room.tick'))
+  await ada.click('#watch-replay')
+  await until(ada, 'document.body.classList.contains("is-replay") && skirmish.room.tick > 5')
+  await ada.evaluate(`document.querySelector('#scrubber').value = '${last - 40}'
+    document.querySelector('#scrubber').dispatchEvent(new Event('input'))`)
+  await until(ada, `skirmish.room.tick >= ${last - 40}`)
+  await ada.click('#replay-end')
+  await until(ada, '!document.querySelector("#menu").hidden')
+  expect(mistakes).toEqual([])
+})
+
+browserTest('[SKIRM18, LOCK19] a page loaded again has its seat; an observer is seconds late', async (browser) => {
+  const mistakes: string[] = []
+  const ada = await join(browser, serving.url, 'Ada', mistakes)
+  const bo = await join(browser, serving.url, 'Bo', mistakes)
+  await begin([ada, bo])
+  const seat = Number(await bo.evaluate('skirmish.hand.seat'))
+  await bo.reload()
+  await until(bo, `globalThis.skirmish?.hand.seat === ${seat}`)
+  await bo.keyboard.press('b')
+  await until(bo, 'document.querySelector("#card b")?.textContent === "headquarters"')
+  await bo.keyboard.press('q')
+  await until(ada, `[...document.querySelectorAll('#seats tr')].length === 8`)
+  await until(bo, 'document.querySelector("#card .queue").textContent === "worker"')
+  await expectSameHash([ada, bo])
+  const eve = await openPage(browser, serving.url, mistakes)
+  await eve.click('#observe')
+  await until(eve, 'globalThis.skirmish?.room.tick > 30')
+  const [late, now] = await Promise.all([eve, ada].map((page) => page.evaluate('skirmish.room.tick')))
+  expect(Number(now) - Number(late)).toBeGreaterThan(100)
+  expect(await eve.evaluate('[skirmish.room.player, skirmish.hand.seat]')).toEqual([0, -1])
+  expect(await textOf(eve, '#commands')).toBe('')
+  await until(eve, 'document.querySelector("#notice").textContent.startsWith("You watch")')
   expect(mistakes).toEqual([])
 })

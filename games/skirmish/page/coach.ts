@@ -5,7 +5,7 @@ import {
   ADVANCING, ATTACKING, Building, Seat, Unit, type BuildingObject, type UnitObject,
 } from '../definitions.ts'
 import { columnOf, rowOf } from '../map.ts'
-import { BARRACKS, HEADQUARTERS, START_WORKERS, WORKER } from '../rules.ts'
+import { BARRACKS, FACTORY, HEADQUARTERS, START_WORKERS, WORKER } from '../rules.ts'
 import type { Spot } from './camera.ts'
 import { button, element, make } from './dom.ts'
 
@@ -46,6 +46,12 @@ const STEPS: readonly Step[] = [
     isDone: (world, seat) => unitsOf(world, seat).some(({ kind, mode }) => kind !== WORKER
       && (mode === ADVANCING || mode === ATTACKING)),
     place: (world, seat) => nearestEnemy(world, seat),
+  },
+  {
+    mouse: 'Press . for a worker, then W: a factory trains tanks. More workers mine more; turrets guard your base.',
+    touch: 'Tap Worker, then Factory: it trains tanks. More workers mine more; turrets guard your base.',
+    isDone: (world, seat) => buildingsOf(world, seat).some(({ kind }) => kind === FACTORY),
+    place: () => undefined,
   },
 ]
 

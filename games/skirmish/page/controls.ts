@@ -172,7 +172,7 @@ export class Controls {
     if (key === 'Escape') {
       if (hand.aim !== undefined) hand.aim = undefined
       else hand.selection.replace([])
-    } else if (key === '.') hand.nextIdleWorker()
+    } else if (key === '.') hand.nextWorker()
     else if (key === 'f' || key === 'F') hand.selectArmy()
     else if (key === 'b' || key === 'B') hand.goHome()
     else this.onKey(event)

@@ -64,6 +64,11 @@ export class Effects {
     }
   }
 
+  /** How many marks are shown. */
+  get markers(): number {
+    return this.#markers.length
+  }
+
   /** A ring on the ground: an order was given here. */
   mark(x: number, y: number, colour: number, size: number = 0.9): void {
     if (this.#markers.length < MARKERS) this.#markers.push({ x, y, age: 0, colour, size })

@@ -202,10 +202,15 @@ export class Hand {
     else if (building !== null) this.#picture.camera.lookAt({ x: columnOf(building.at), y: rowOf(building.at) })
   }
 
-  nextIdleWorker(): void {
-    const idle = this.selection.idleWorkers(this.world, this.seat)
-    const id = idle.find((each) => !this.selection.ids.has(each)) ?? idle[0]
-    if (id === undefined) return this.#refuse('All workers work.')
+  /** Selects a worker that does nothing, or any worker if all of them work. */
+  nextWorker(): void {
+    const { selection, world, seat } = this
+    const idle = selection.idleWorkers(world, seat)
+    const all = idle.length > 0 ? idle : selection.allWorkers(world, seat)
+    const [first] = selection.ids
+    // The next one, by id: another click leads to another worker.
+    const id = all.find((each) => each > (first ?? 0)) ?? all[0]
+    if (id === undefined) return this.#refuse('You have no worker.')
     this.selection.replace([id])
     this.#sounds.play('select')
     this.showSelection()

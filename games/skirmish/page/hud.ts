@@ -50,8 +50,8 @@ export class Hud {
     element('clock').classList.toggle('is-storm', played >= STORM_AT)
     element('quick').hidden = own === undefined || played === 0
     const idle = hand.selection.idleWorkers(world, seat).length
-    setText(element('idle-count'), String(idle))
-    element('idle').classList.toggle('is-costly', idle === 0)
+    setText(element('idle-count'), idle === 0 ? '' : `${idle} idle`)
+    element('idle').classList.toggle('is-idle', idle > 0)
     element('screen').classList.toggle('is-aiming', hand.aim !== undefined)
     this.#showCommands(own?.crystals ?? 0)
     this.#showCard(world, seat)
@@ -61,19 +61,22 @@ export class Hud {
   #showCommands(crystals: number): void {
     const hand = this.#hand
     const commands = hand.seat < 0 ? [] : hand.commands
-    const key = JSON.stringify([commands, hand.aim, commands.map(({ cost = 0 }) => cost > crystals)])
-    if (key === this.#commands) return
-    this.#commands = key
-    element('commands').replaceChildren(...commands.map((command) => this.#commandButton(command, crystals)))
+    const key = JSON.stringify([commands, hand.aim])
+    if (key !== this.#commands) {
+      this.#commands = key
+      element('commands').replaceChildren(...commands.map((command) => this.#commandButton(command)))
+    }
+    // In place: a button that is replaced between press and release is not clicked.
+    commands.forEach(({ cost = 0 }, at) =>
+      element('commands').children[at]!.classList.toggle('is-costly', cost > crystals))
   }
 
-  #commandButton(command: Command, crystals: number): HTMLButtonElement {
+  #commandButton(command: Command): HTMLButtonElement {
     const { key, label, hint, cost } = command
     const made = make('button', '', make('kbd', key), make('span', label))
     made.type = 'button'
     made.title = `${hint}${cost === undefined ? '' : `, ${cost} crystals`}`
     if (cost !== undefined) made.append(make('small', `◆ ${cost}`))
-    made.classList.toggle('is-costly', (cost ?? 0) > crystals)
     const { aim } = this.#hand
     const own = command.act.kind === 'aim' ? command.act.aim : undefined
     const isOn = aim !== undefined && JSON.stringify(own) === JSON.stringify(aim)

@@ -6,7 +6,7 @@ import { CELLS, columnOf, makeMap, rowOf, SIZE } from '../map.ts'
 import { BUILDINGS } from '../rules.ts'
 import type { MapCamera, Spot } from './camera.ts'
 import type { Fog } from './fog.ts'
-import { SEAT_COLOURS } from './palette.ts'
+import { cssColour, SEAT_COLOURS } from './palette.ts'
 
 export class Minimap {
   onOrder: (spot: Spot) => void = () => {}
@@ -16,6 +16,7 @@ export class Minimap {
   readonly #image: ImageData
   readonly #pixels: Uint32Array
   #ground: Uint32Array = new Uint32Array(CELLS)
+  #starts: readonly number[] = []
   #seed = -1
   readonly #alarms: { readonly x: number; readonly y: number; until: number
     readonly colour: string }[] = []
@@ -71,7 +72,16 @@ export class Minimap {
       pixels[Math.floor(y) * SIZE + Math.floor(x)] = paint(owner)
     }
     this.#pen.putImageData(this.#image, 0, 0)
+    this.#drawStarts()
     this.#drawFrame(camera, now)
+  }
+
+  /** Rings where the seats began: where to look for them. */
+  #drawStarts(): void {
+    this.#starts.forEach((start, seat) => {
+      this.#pen.strokeStyle = `${cssColour(seat)}99`
+      this.#pen.strokeRect(columnOf(start) - 2.5, rowOf(start) - 2.5, 6, 6)
+    })
   }
 
   #drawFrame(camera: MapCamera, now: number): void {
@@ -93,7 +103,8 @@ export class Minimap {
 
   #makeGround(seed: number): void {
     this.#seed = seed
-    const { rocks } = makeMap(seed)
+    const { rocks, starts } = makeMap(seed)
+    this.#starts = starts
     this.#ground = Uint32Array.from(rocks, (rock) => (rock === 1 ? 0xff4a3530 : 0xff6e564c))
   }
 }

@@ -85,6 +85,11 @@ export class NetworkPanel {
     setText(this.#desync, [head, ...lines].join('\n'))
   }
 
+  /** The own order that was given last. */
+  get lastOrder(): OwnOrder | undefined {
+    return this.#own[0]
+  }
+
   stop(): void {
     this.#stop.abort()
     this.#panel.hidden = true

@@ -71,9 +71,10 @@ export class Picture {
   #width = 0
   #height = 0
 
-  /** `isReduced`: fewer pixels and effects. Default: when the processor draws. */
-  constructor(canvas: HTMLCanvasElement, isReduced: boolean = isSoftware()) {
-    this.quality = new Quality(isReduced)
+  /** `graphics`: what the player has chosen. Default: reduced where the processor draws, and where it is too slow. */
+  constructor(canvas: HTMLCanvasElement, graphics?: 'full' | 'reduced') {
+    const isReduced = graphics === undefined ? isSoftware() : graphics === 'reduced'
+    this.quality = new Quality(isReduced, graphics !== undefined)
     this.renderer = new THREE.WebGLRenderer({
       canvas, antialias: !isReduced && devicePixelRatio < 2, powerPreference: 'high-performance',
     })

@@ -15,6 +15,8 @@ export class PlayersPanel {
   readonly #room: LockstepRoom<typeof ORDERS>
   readonly #reports: PeerReports
   readonly #stop = new AbortController()
+  /** Indexed by seat. */
+  readonly #states = SEAT_NAMES.map(() => make('td'))
   #shown = ''
 
   /** `onLeave`: the player leaves the match. */
@@ -48,12 +50,13 @@ export class PlayersPanel {
     element('surrender').hidden = !isPlaying || own < 0 || seats[own]?.isOut === true
     setText(element('players-note'), own < 0 ? 'You watch this match.' : seats[own]?.isOut === true
       ? 'You are out. You may watch, or leave.' : 'If you leave, a bot takes your seat.')
-    const rows = seats.map((seat) => [seat, this.#stateOf(seat, now)] as const)
-    const key = JSON.stringify(rows.map(([{ player, name, team, votes, isOut }, state]) =>
-      [player, name, team, votes, isOut, state, own]))
-    if (key === this.#shown) return
-    this.#shown = key
-    element('people-rows').replaceChildren(...rows.map(([seat, state]) => this.#row(seat, state, own, seats)))
+    const key = JSON.stringify(seats.map(({ player, name, team, votes }) => [player, name, team, votes, own]))
+    // A button that is replaced between press and release is not clicked: only what changes often is set in place.
+    if (key !== this.#shown) {
+      this.#shown = key
+      element('people-rows').replaceChildren(...seats.map((seat) => this.#row(seat, own, seats)))
+    }
+    seats.forEach((seat) => setText(this.#states[seat.number]!, this.#stateOf(seat, now)))
   }
 
   #stateOf({ player, level, isOut }: SeatObject, now: number): string {
@@ -65,7 +68,7 @@ export class PlayersPanel {
     return `${this.#reports.players.get(player)!.rtts.at(-1)} ms`
   }
 
-  #row(seat: SeatObject, state: string, own: number, seats: readonly SeatObject[]): HTMLElement {
+  #row(seat: SeatObject, own: number, seats: readonly SeatObject[]): HTMLElement {
     const { number, name, player, team, votes } = seat
     const dot = make('i')
     dot.className = 'dot'
@@ -80,7 +83,7 @@ export class PlayersPanel {
       vote.append(made)
     }
     const row = make('tr', '', make('td', '', dot, document.createTextNode(name || SEAT_NAMES[number]!)),
-      make('td', String(team + 1)), make('td', state), vote)
+      make('td', String(team + 1)), this.#states[number]!, vote)
     row.classList.toggle('own', number === own)
     return row
   }

@@ -107,6 +107,10 @@ export class Selection {
     return [...world.each(Unit)].filter((unit) => unit.seat === seat && unit.group === number).map(({ id }) => id)
   }
 
+  allWorkers(world: World, seat: number): ObjectId[] {
+    return [...world.each(Unit)].filter((unit) => unit.seat === seat && unit.kind === WORKER).map(({ id }) => id)
+  }
+
   /** Workers that do nothing. */
   idleWorkers(world: World, seat: number): ObjectId[] {
     return [...world.each(Unit)].filter((unit) => unit.seat === seat && unit.kind === WORKER && unit.mode === IDLE)

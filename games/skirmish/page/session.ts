@@ -21,6 +21,7 @@ import { Hud } from './hud.ts'
 import { LobbyPanel } from './lobby-panel.ts'
 import type { Happening } from './memory.ts'
 import type { Minimap } from './minimap.ts'
+import type { OwnOrder } from './network-graphs.ts'
 import { NetworkPanel } from './network-panel.ts'
 import { PauseNote } from './pause-note.ts'
 import { PeerReports } from './peer-reports.ts'
@@ -146,6 +147,16 @@ export class Session {
     return this.#hashes.get(tick)?.join('.')
   }
 
+  /** Marks of orders on the ground. */
+  get markers(): number {
+    return this.#stage.picture.effects.markers
+  }
+
+  /** The own order that was given last, and what became of it. */
+  get lastOrder(): OwnOrder | undefined {
+    return this.#network.lastOrder
+  }
+
   get drawCalls(): number {
     return this.#stage.picture.drawCalls
   }
@@ -173,10 +184,13 @@ export class Session {
       if (this.#isReplay || this.#results.isShown) return
       this.end(code === 'left' ? undefined : `The match is over: ${code}.`)
     })
-    const click = (id: string, act: () => void): void =>
-      element(id).addEventListener('click', act, { signal })
+    // A button that keeps the focus would take the next key.
+    const click = (id: string, act: () => void): void => element(id).addEventListener('click', () => {
+      element(id).blur()
+      act()
+    }, { signal })
     click('pause', () => this.#pause.toggle())
-    click('idle', () => hand.nextIdleWorker())
+    click('idle', () => hand.nextWorker())
     click('fighters', () => hand.selectArmy())
     click('home', () => hand.goHome())
     click('talk', () => this.#talk())
@@ -218,6 +232,7 @@ export class Session {
     if (this.#stop.signal.aborted) return
     const now = performance.now()
     const { picture } = this.#stage
+    if (!picture.quality.isDue(now)) return
     const { seat, selection } = this.hand
     if (seat !== this.#seat) this.#begin(world, seat)
     const speed = this.room.runner.roster.speedPercent / 100
