@@ -13,6 +13,7 @@ import { Table as Match } from '../games/skirmish/table.ts'
 import { spawnUnit } from '../games/skirmish/units.ts'
 import type { Bench, BenchResult } from './harness.ts'
 import { skirmishTrace } from './lockstep/skirmish-trace.ts'
+import { pageFigures } from './skirmish/page-figures.ts'
 
 const WARM_TICKS = 300
 /** Ticks from one order of a seat to the next: a new flow field each time. */
@@ -26,7 +27,8 @@ export const bench: Bench = {
   options: ['--ticks N      timed ticks (default 900)'],
   run: async (args) => {
     const { values } = parseArgs({ args: [...args], options: { ticks: { type: 'string', default: '900' } } })
-    return await Promise.resolve(run(Number(values.ticks)))
+    const { tables, figures } = run(Number(values.ticks))
+    return { tables, figures: [...figures, ...await pageFigures()] }
   },
 }
 

@@ -6,8 +6,8 @@ import { browserTest } from './browser-test.ts'
 import { begin, expectSameHash, join, openPage, openSkirmish, PICTURES, textOf, until } from './skirmish-pages.ts'
 
 let serving: ServingLockstep
-/** Three pages at once: software rendering draws every pixel. */
-const SMALL = { viewport: { width: 720, height: 450 } }
+/** Several pages at once: software rendering draws every pixel. */
+const SMALL = { viewport: { width: 560, height: 420 } }
 
 beforeEach(async () => { serving = await openSkirmish() })
 afterEach(async () => await serving.close())
@@ -38,10 +38,10 @@ browserTest('[SKIRM15, DESYNC12] orders by mouse reach both pages, and a wrong n
   expect(mistakes).toEqual([])
 })
 
-browserTest('[SKIRM16] the lobby has seats, teams, bots, speed, chat and the shares of the seed', async (browser) => {
+browserTest('[SKIRM23] the lobby has seats, teams, bots, speed, chat and the shares of the seed', async (browser) => {
   const mistakes: string[] = []
-  const ada = await join(browser, serving.url, 'Ada', mistakes)
-  const bo = await join(browser, serving.url, 'Bo', mistakes)
+  const ada = await join(browser, serving.url, 'Ada', mistakes, SMALL)
+  const bo = await join(browser, serving.url, 'Bo', mistakes, SMALL)
   // The map and how its seed was agreed: the relay and the first player have a share each.
   expect(await textOf(bo, '#lobby-map')).toMatch(/^Map and seed [0-9a-f]+, agreed by 2$/)
   await bo.click('#shares summary')
@@ -70,7 +70,7 @@ browserTest('[SKIRM16] the lobby has seats, teams, bots, speed, chat and the sha
   expect(mistakes).toEqual([])
 })
 
-browserTest('[SKIRM17] pause with limits, votes, surrender, results and the replay', async (browser) => {
+browserTest('[SKIRM24] pause with limits, votes, surrender, results and the replay', async (browser) => {
   const mistakes: string[] = []
   const ada = await join(browser, serving.url, 'Ada', mistakes, SMALL)
   const bo = await join(browser, serving.url, 'Bo', mistakes, SMALL)
@@ -114,8 +114,8 @@ browserTest('[SKIRM17] pause with limits, votes, surrender, results and the repl
 
 browserTest('[SKIRM18, LOCK19] a page loaded again has its seat; an observer is seconds late', async (browser) => {
   const mistakes: string[] = []
-  const ada = await join(browser, serving.url, 'Ada', mistakes)
-  const bo = await join(browser, serving.url, 'Bo', mistakes)
+  const ada = await join(browser, serving.url, 'Ada', mistakes, SMALL)
+  const bo = await join(browser, serving.url, 'Bo', mistakes, SMALL)
   await begin([ada, bo])
   const seat = Number(await bo.evaluate('skirmish.hand.seat'))
   await bo.reload()
@@ -126,7 +126,7 @@ browserTest('[SKIRM18, LOCK19] a page loaded again has its seat; an observer is 
   await until(ada, `[...document.querySelectorAll('#seats tr')].length === 8`)
   await until(bo, 'document.querySelector("#card .queue").textContent === "worker"')
   await expectSameHash([ada, bo])
-  const eve = await openPage(browser, serving.url, mistakes)
+  const eve = await openPage(browser, serving.url, mistakes, SMALL)
   await eve.click('#observe')
   await until(eve, 'globalThis.skirmish?.room.tick > 30')
   const [late, now] = await Promise.all([eve, ada].map((page) => page.evaluate('skirmish.room.tick')))

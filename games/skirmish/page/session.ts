@@ -69,6 +69,8 @@ export class Session {
   readonly hand: Hand
   /** What the players say of their lines. */
   readonly reports: PeerReports
+  /** The line to the relay. Undefined: there is none. */
+  readonly wire: WeatherWire | undefined
   readonly #stage: Stage
   readonly #hud: Hud
   readonly #controls: Controls
@@ -96,6 +98,7 @@ export class Session {
 
   constructor({ room, stage, chronicle, isReplay, wire, sabotage }: SessionParts) {
     this.room = room
+    this.wire = wire
     this.#stage = stage
     this.#chronicle = chronicle
     this.#isReplay = isReplay

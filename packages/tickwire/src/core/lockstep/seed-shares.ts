@@ -24,6 +24,7 @@ export function seedSharesOf(log: TickLog): readonly SharedSeed[] {
   const shares: SharedSeed[] = []
   const reader = new TickBodyReader()
   for (let tick = 1; tick <= Math.min(TICKS, log.newest); tick++) {
+    if (!log.has(tick)) return []
     reader.open(log.bytes, log.startOf(tick), log.endOf(tick))
     while (reader.next()) {
       const event = readSeedEvent(reader.type, log.bytes, reader.dataAt, reader.dataLength)
