@@ -18,6 +18,12 @@ import { nativeCodec } from '../../packages/tickwire/src/core/order/order-codec.
 import { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
 import { TicksSink } from '../../packages/tickwire/src/core/order/ticks-frame.ts'
 import { OrderRelay } from '../../packages/tickwire/src/core/order-relay/order-relay.ts'
+import { HandoverPapers } from '../../packages/tickwire/src/core/lockstep/handover-papers.ts'
+import {
+  decodeCertificate, decodeCheckpoint, encodeCertificate, encodeCheckpoint, readClaim,
+} from '../../packages/tickwire/src/core/order/handover.ts'
+import type { HandoverMessage } from '../../packages/tickwire/src/core/order/handover-messages.ts'
+import { HandoverDesk } from '../../packages/tickwire/src/core/order-relay/handover-desk.ts'
 import { DesyncJudge } from '../../packages/tickwire/src/core/order-relay/desync-judge.ts'
 import {
   decodeQuestion, decodeTop, encodeQuestion,
@@ -37,6 +43,7 @@ import { openRecording } from '../../packages/tickwire/src/core/replay/recording
 import { encodeSeal } from '../../packages/tickwire/src/core/order/seal.ts'
 import desync from '../vectors/desync.json' with { type: 'json' }
 import vectors from '../vectors/lockstep.json' with { type: 'json' }
+import handover from '../vectors/handover.json' with { type: 'json' }
 import meshVectors from '../vectors/mesh.json' with { type: 'json' }
 import type { FuzzTarget } from './target.ts'
 
@@ -251,6 +258,42 @@ const replay: FuzzTarget = {
   },
 }
 
+/** Papers of a handover, and the messages of a client that claims its seat. Every signature counts. */
+const handovers: FuzzTarget = {
+  name: 'lockstep-handover',
+  seeds: () => [
+    ...handover.certificates.flatMap(({ bytes, claim }) => [unhex(bytes), unhex(claim)]),
+    ...handover.checkpoints.map(({ bytes }) => unhex(bytes)),
+    ...desync.messages.map(({ bytes }) => unhex(bytes)),
+  ],
+  run(bytes) {
+    const certificate = decodeCertificate(bytes)
+    if (certificate !== undefined && encodeCertificate(certificate).some((byte, at) => byte !== bytes[at]))
+      throw new Error('a certificate has two encodings')
+    const checkpoint = decodeCheckpoint(bytes)
+    if (checkpoint !== undefined && encodeCheckpoint(checkpoint).some((byte, at) => byte !== bytes[at]))
+      throw new Error('a checkpoint has two encodings')
+    const sha256 = (each: Uint8Array): Uint8Array => nobleHashes.sha256(each)
+    readClaim(bytes, new Uint8Array(32), () => true, () => true)
+    const desk = new HandoverDesk({ match: new Uint8Array(16), sha256, verify: () => true })
+    desk.join(0, 1, false, new Uint8Array(32))
+    const message = decodeSync(bytes)
+    const claims = [{ tick: 200, isWhole: true, checkpoint: bytes, tail: new Uint8Array(100).fill(0x5a) }]
+    for (const claim of claims) desk.handleMessage(1, 1, { kind: 'claim', ...claim })
+    if (message !== undefined && HANDOVERS.has(message.kind)) desk.handleMessage(2, 1, message as HandoverMessage)
+    desk.handleMessage(3, 1, { kind: 'ticks', offset: 0, bytes })
+    for (const now of [3000, 5000, 11_000]) desk.tick(now)
+    const papers = new HandoverPapers({ publicKey: new Uint8Array(32), sign: () => new Uint8Array(64) })
+    if (message !== undefined) papers.handleMessage(message, 1)
+    papers.handleMessage({ kind: 'certificate', player: 1, bytes }, 1)
+    papers.handleMessage({ kind: 'checkpoint', tick: 1, bytes }, 1)
+    papers.claim(new TickLog())
+    papers.pump(new TickLog(), () => 0, () => true)
+  },
+}
+
+const HANDOVERS: ReadonlySet<string> = new Set(['claim', 'ticks'])
+
 export const targets: readonly FuzzTarget[] = [
-  orders, ticks, values, cards, seeds, large, sync, snapshots, descent, mesh, replay,
+  orders, ticks, values, cards, seeds, large, sync, snapshots, descent, mesh, replay, handovers,
 ]

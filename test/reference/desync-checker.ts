@@ -40,6 +40,13 @@ class Bytes {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rest)
   }
 
+  /** A varint length of at most 256, and that many bytes of UTF-8. */
+  name(): string {
+    const size = this.varint()
+    if (size > 256) throw new Error('a long name')
+    return Buffer.from(this.hex(size), 'hex').toString('utf8')
+  }
+
   end(): void {
     if (this.at !== this.bytes.length) throw new Error('too long')
   }
@@ -94,6 +101,25 @@ function readBody(from: Bytes, kind: number): Meaning {
     case 22: return { message: 'past', position: first, bytes: from.hex() }
     case 19: return { message: 'wanted', tick: first, isWhole: named([false, true], from.varint()) }
     case 21: return { message: 'sealing', tick: first }
+    case 10: return { message: 'bind', player: first, publicKey: from.hex(32) }
+    case 11: {
+      const isWhole = named([false, true], from.varint())
+      const checkpoint = from.hex(from.varint())
+      return { message: 'claim', tick: first, isWhole, checkpoint, tail: from.hex() }
+    }
+    case 12: return { message: 'ticks', offset: first, bytes: from.hex() }
+    case 23: {
+      const mayContinue = named([false, true], first)
+      const count = from.varint()
+      if (count > 8) throw new Error('too many relays')
+      const match = from.hex(16)
+      const relays = Array.from({ length: count }, () => ({ url: from.name(), key: from.hex(32) }))
+      return { message: 'relays', mayContinue, match, relays }
+    }
+    case 24: return { message: 'certificate', player: first, bytes: from.hex() }
+    case 25: return { message: 'checkpoint', tick: first, bytes: from.hex() }
+    case 26: return { message: 'fetch', from: first, to: from.varint() }
+    case 27: return { message: 'continued', tick: first, keep: from.varint() }
     default: throw new Error('unknown message')
   }
 }
@@ -109,7 +135,7 @@ export function readSnapshot(bytes: Uint8Array): Meaning {
   const from = new Bytes(bytes)
   const end = from.varint() + from.at
   const flags = from.varint()
-  if (flags > 3) throw new Error('unknown flags')
+  if (flags > 1023) throw new Error('too many handovers')
   const [speedPercent, deadlineUs, checkTick, checkUntil] = [1, 2, 3, 4].map(() => from.varint())
   if (speedPercent === 0) throw new Error('no speed')
   const count = from.varint()
@@ -119,7 +145,8 @@ export function readSnapshot(bytes: Uint8Array): Meaning {
   if (new Set(players).size < players.length || players.includes(0)) throw new Error('a player twice, or player 0')
   if (from.at !== end) throw new Error('the roster has another length')
   return {
-    isPaused: flags % 2 === 1, isHashFull: flags >= 2, speedPercent, deadlineUs, checkTick, checkUntil, players,
+    isPaused: flags % 2 === 1, isHashFull: (flags & 2) === 2, handovers: flags >>> 2, speedPercent, deadlineUs,
+    checkTick, checkUntil, players,
     away: players.filter((_, at) => entries[at]! % 2 === 1), image: from.hex(),
   }
 }

@@ -19,6 +19,8 @@ function meaningOf({ kind, ...rest }: SyncMessage): Meaning {
   const plain = Object.entries(rest).map(([name, value]: [string, unknown]) => {
     if (value instanceof Uint8Array) return [name, hex(value)]
     if (name === 'root') return [name, word((value as { low: number }).low) + word((value as { high: number }).high)]
+    if (name === 'relays')
+      return [name, (value as { url: string; key: Uint8Array }[]).map(({ url, key }) => ({ url, key: hex(key) }))]
     if (name === 'generator') return [name, (value as number[]).map(word).join('')]
     return [name, value]
   })
@@ -46,9 +48,9 @@ test.each(vectors.snapshots)('[REJOIN7] snapshot: $name', ({ bytes, meaning }) =
   expect(readSnapshot(unhex(bytes))).toEqual(meaning)
   const { roster: text, image } = splitSnapshot(unhex(bytes))!
   const roster = Roster.decode(text)!
-  const { isPaused, isHashFull, speedPercent, deadlineMs, checkTick, checkUntil, players } = roster
+  const { isPaused, isHashFull, handovers, speedPercent, deadlineMs, checkTick, checkUntil, players } = roster
   expect({
-    isPaused, isHashFull, speedPercent, deadlineUs: 1000 * deadlineMs, checkTick, checkUntil, players,
+    isPaused, isHashFull, handovers, speedPercent, deadlineUs: 1000 * deadlineMs, checkTick, checkUntil, players,
     away: players.filter((player) => roster.isAway(player)), image: hex(image),
   }).toEqual(meaning)
   expect(hex(joinSnapshot(roster.encode(), image))).toBe(bytes)
@@ -56,7 +58,8 @@ test.each(vectors.snapshots)('[REJOIN7] snapshot: $name', ({ bytes, meaning }) =
 })
 
 test('[REJOIN7] rosters with unknown flags, no speed, a player twice or player 0 are refused by both', () => {
-  for (const numbers of [[4, 100, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, 100, 0, 0, 0, 2, 2, 3], [0, 100, 0, 0, 0, 1, 1],
+  for (const numbers of [
+    [0x80, 8, 100, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [0, 100, 0, 0, 0, 2, 2, 3], [0, 100, 0, 0, 0, 1, 1],
     [0, 100, 0, 0, 0, 17, ...Array.from({ length: 17 }, (_, at) => 2 * at + 2)], [0, 100, 0, 0, 0, 0, 0]]) {
     const roster = Uint8Array.from(numbers)
     expect(Roster.decode(roster)).toBeUndefined()

@@ -38,6 +38,8 @@ export const INVARIANTS = {
   I35: 'no client of a lockstep match is healed, unless the test has changed its world; then all are equal again',
   I36: 'no player of a mesh is removed while another peer receives its frames; no good line counts as lost',
   I37: 'in clear weather the peers of a mesh step their ticks, or know that the match is over for them',
+  I38: 'a tick that two players hold when the relay of a match is lost is in the match at the next relay',
+  I39: 'with good lines a match whose relay is lost goes on at the next one within 6 s',
   I40: 'a client that joins an old match steps the newest ticks, or is dropped, within 60 s, and gets the ticks before',
   I41: 'while clients join an old match, the ticks of the others come as before',
   I42: 'the recording of a match is genuine to its verifier, and with any changed byte it is not',

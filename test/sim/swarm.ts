@@ -12,6 +12,7 @@ import { type NetWeather, FAULT_NAMES, describeWeather } from '../../packages/ti
 import type { SwarmFailure, SwarmOptions, SwarmPart, SwarmReport } from '../../tools/commands/sim.ts'
 import { playCrowd } from './crowd.ts'
 import { type Violation, describeViolation } from './invariants.ts'
+import { playHandover } from './handover-swarm.ts'
 import { playLockstep } from './lockstep-swarm.ts'
 import { playRejoin } from './rejoin-swarm.ts'
 import { playMesh } from './mesh-swarm.ts'
@@ -206,7 +207,8 @@ class Swarm {
 
   async playLockstep(seed: number): Promise<void> {
     const startedAt = this.#clock()
-    for (const [kind, play] of [['lockstep', playLockstep], ['rejoin', playRejoin]] as const) {
+    const kinds = [['lockstep', playLockstep], ['rejoin', playRejoin], ['handover', playHandover]] as const
+    for (const [kind, play] of kinds) {
       const match = play(seed)
       this.#spend('lockstep', match, startedAt)
       await this.#add(match, 'lockstep', () => ({ from: `${kind} ${seed}`, to: `${kind} ${seed}` }))

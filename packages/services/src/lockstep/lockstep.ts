@@ -6,7 +6,10 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { ConfigError } from 'tickwire'
 import { decodeCard, RANKED_ROOM, type RelayRoomType } from 'tickwire/lockstep'
-import { LOCKSTEP_PORT_DEFAULT, parseWeather, serveLockstep, type LoadWeather } from 'tickwire/node'
+import {
+  LOCKSTEP_PORT_DEFAULT, parseWeather, serveLockstep, type GroupRelay, type LoadWeather,
+} from 'tickwire/node'
+import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
 import { openStatus } from '../telemetry/status.ts'
 import { lockstepRegistry } from './lockstep-metrics.ts'
@@ -40,6 +43,11 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
       kind: 'text', value: 'W',
       help: 'for trying a game: latency each way, jitter and loss, such as 100ms,20ms,5% (none)',
     },
+    identity: { kind: 'text', value: 'KEY', help: 'the secret key of this relay, or its file (a random one)' },
+    relays: {
+      kind: 'text', value: 'URL#KEY,…',
+      help: 'the relays of a group, with their public keys: a match whose relay is lost goes on at the next (none)',
+    },
     replays: { kind: 'text', value: 'FOLDER', help: 'record matches here, sealed by the server (they are not)' },
     reports: { kind: 'text', value: 'FOLDER', help: 'write reports of desyncs here (they are not written)' },
   },
@@ -54,6 +62,10 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     const serving = await serveLockstep(types, {
       port, maxRooms: options['max-games'], drainMs: drain,
       ...(options.weather !== undefined && { weather: readWeather(options.weather) }),
+      ...(options.identity !== undefined && {
+        security: { identity: readKeyOption('--identity', options.identity, 'server-secret') },
+      }),
+      ...(options.relays !== undefined && { relays: readRelays(options.relays) }),
       ...(options.replays !== undefined && { replayFolder: options.replays }),
       ...(options.reports !== undefined && { reportFolder: options.reports }),
       ...(address !== undefined && { address }), ...(origin.length > 0 && { origins: origin }),
@@ -66,6 +78,14 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     world.print(`status: ${status.url}/metrics`)
   },
 })
+
+function readRelays(text: string): GroupRelay[] {
+  return text.split(',').map((entry) => {
+    const at = entry.lastIndexOf('#')
+    if (at < 0) throw new ConfigError(`--relays ${entry}`, 'without a key', 'write each as URL#KEY.')
+    return { url: entry.slice(0, at), key: readKeyOption('--relays', entry.slice(at + 1), 'server-public') }
+  })
+}
 
 function readWeather(text: string): LoadWeather {
   const weather = parseWeather(text)

@@ -30,7 +30,7 @@ export { serveRtype, ServingRtype, type ServeRtypeOptions } from './rtype-server
 export { roomImageFromText, roomImageToText } from './rooms-keep.ts'
 export type { RoomImage } from '../core/rooms/room-image.ts'
 export {
-  LOCKSTEP_PORT_DEFAULT, serveLockstep, type ServeLockstepOptions, type ServingLockstep,
+  LOCKSTEP_PORT_DEFAULT, serveLockstep, type GroupRelay, type ServeLockstepOptions, type ServingLockstep,
 } from './lockstep-server.ts'
 export {
   openRelay, openStun, RELAY_PORT_DEFAULT, STUN_PORT_DEFAULT, type RelayServer, type RelayServerOptions,

@@ -10,10 +10,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { keyToText } from '../core/crypto/token-text.ts'
+import { ConfigError } from '../core/base/assert.ts'
+import { keyToText, textToKey } from '../core/crypto/token-text.ts'
 import type { DatagramPortStats } from '../core/endpoint/datagram-port.ts'
 import { MessagePorts, type MessagePortLike } from '../core/endpoint/message-ports.ts'
 import { desyncReportName } from '../core/order/desync-report.ts'
+import type { NextRelay } from '../core/order/handover-messages.ts'
 import { createRelayHost } from '../core/relaying/relay-host.ts'
 import type { RecordedMatch } from '../core/relaying/match-keeping.ts'
 import type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
@@ -46,8 +48,21 @@ export interface ServeLockstepOptions
   readonly maxRooms?: number
   /** Reports of desyncs are written here, as `desync_report_{seed}_{tick}.json`. Default: they are not. */
   readonly reportFolder?: string
+  /**
+   * The relays of a group: a match whose relay is lost goes on at the next one. The same list on all of them; needs
+   * `security.identity`, and the `key` of each relay is its public identity. Default: none.
+   */
+  readonly relays?: readonly GroupRelay[]
   /** Matches are recorded here, as `{room}_{seed}.twr`, sealed with the identity of the server. Default: not. */
   readonly replayFolder?: string
+}
+
+/** A relay of a group. */
+export interface GroupRelay {
+  /** Where clients reach it, as `relay` takes it. */
+  readonly url: string
+  /** Its public key, as bytes or as the text that `identity` of /tickwire/info has. */
+  readonly key: Uint8Array | string
 }
 
 const CLOSE_MS = 500
@@ -156,6 +171,7 @@ export class ServingLockstep {
       security: { ...options.security, provider, identity },
       limits: { originOf: (address) => this.#ports.originOf(address), ...options.limits },
       ...(options.maxRooms !== undefined && { maxRooms: options.maxRooms }),
+      ...(options.relays && { relays: groupOf(options.relays, options.security?.identity) }),
       stopwatch: now,
       onError: () => {},
       onWake: () => this.#wakeSoon(),
@@ -254,6 +270,21 @@ function reporting({ onDesync }: RelayRoomType, folder: string | undefined): Pic
       onDesync?.(report)
     },
   }
+}
+
+/** The relays of a group. Throws ConfigError if a key is invalid, or if this relay has no lasting key. */
+function groupOf(relays: readonly GroupRelay[], identity: Uint8Array | undefined): NextRelay[] {
+  if (relays.length > 0 && identity === undefined) {
+    throw new ConfigError(
+      'relays', 'the relay has no lasting identity', 'give `security.identity`: 32 secret bytes that stay the same.',
+    )
+  }
+  return relays.map(({ url, key }) => {
+    const bytes = typeof key === 'string' ? textToKey(key)?.key : key
+    if (bytes === undefined)
+      throw new ConfigError('relays', `${url}: not a key (got "${String(key)}")`, 'give its public key.')
+    return { url, key: bytes }
+  })
 }
 
 function sleep(ms: number): Promise<void> {

@@ -177,3 +177,36 @@ export const REPLAY_QUEUE_TICKS = 300
 
 /** Ticks in one chunk of a replay: what a crash may lose, two seconds. */
 export const REPLAY_CHUNK_TICKS = 60
+
+/** Ticks between two signatures of a relay that others may follow: a handover goes back by about a second at most. */
+export const HANDOVER_TICKS = 32
+
+/** Relays that may follow a relay: more are not tried in the six seconds that players wait. */
+export const HANDOVER_RELAYS_MAX = 8
+
+/** Bytes of the address of a relay, in UTF-8. */
+export const HANDOVER_URL_BYTES_MAX = 256
+
+/** A relay that sends nothing for so long is lost, in ms. It acknowledges ten packets a second, in a pause too. */
+export const HANDOVER_SILENT_MS = 1200
+
+/** How long a relay that follows waits for all players, in ms. Then it decides with those that are there. */
+export const HANDOVER_WAIT_MS = 3000
+
+/** A holder of ticks that sends none for so long is replaced by the next one, in ms. */
+export const HANDOVER_STALL_MS = 1200
+
+/** How long a handover may take at the relay that follows, in ms. Then its room ends, and the clients go elsewhere. */
+export const HANDOVER_MS_MAX = 10_000
+
+/** Ticks after its last signature that a client may present: a signature may be late by some seconds on a bad line. */
+export const HANDOVER_TAIL_TICKS_MAX = 300
+
+/** Bytes of these ticks: 16 players with their whole budget for a second. */
+export const HANDOVER_TAIL_BYTES_MAX = 131_072
+
+/** Bytes of a message with which a client claims its seat: these ticks, and a checkpoint. */
+export const CLAIM_MESSAGE_BYTES_MAX: number = HANDOVER_TAIL_BYTES_MAX + 256
+
+/** Bytes of old ticks in one message: small enough that messages of the match are not stuck behind them. */
+export const HANDOVER_PIECE_BYTES = 32_768

@@ -3,7 +3,8 @@
  * seat is gone, with a new one.
  */
 
-import type { Millis } from '../base/time.ts'
+import { HANDOVER_MS_MAX, HANDOVER_SILENT_MS } from '../base/limits.ts'
+import type { Millis, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import { nobleCurves } from '../crypto/noble-curves.ts'
 import { LockstepClient, type LockstepStatus } from '../game/lockstep-client.ts'
@@ -13,6 +14,8 @@ import type { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
 import type { SealSigner } from '../order/tick-sealer.ts'
 import type { DesyncReport } from '../order/desync-report.ts'
+import type { ConnectPass } from '../endpoint/endpoint.ts'
+import type { NextRelay } from '../order/handover-messages.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
 import type { ClientLink, PathName, TransportName } from './client-link.ts'
 import { CatchUpPace } from './catch-up-pace.ts'
@@ -21,10 +24,13 @@ import { ConnectError } from './connect-error.ts'
 import type { PortSource } from './hosted-relay.ts'
 import { passOf, seatName } from './join-room.ts'
 import type { LockstepDrive, LockstepMachine, LockstepOptions } from './lockstep-room.ts'
-import type { SeatStore, ServerSite } from './platform.ts'
+import type { ClientPlatform, SeatStore, ServerSite } from './platform.ts'
 
 const RETRY_MS_LOCAL = 10_000
 const MICROS = 1000
+/** How long the own relay is tried before others are asked to go on, and each of these, in ms. */
+const OWN_MS = 700
+const CONNECT_MS = 1000
 
 /** A lockstep client on real transports. */
 export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
@@ -32,9 +38,10 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   onWork: () => void = () => {}
   onAway: () => void = () => {}
   onBack: (seat: 'same' | 'new') => void = () => {}
+  onContinued: (tick: Tick) => void = () => {}
   onEnd: (reason: CloseReason) => void = () => {}
   readonly #client: LockstepClient<O>
-  readonly #site: ServerSite
+  #site: ServerSite
   readonly #options: LockstepOptions
   readonly #machine: LockstepMachine
   readonly #search = new Search()
@@ -67,6 +74,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
         onReport: (json: string) => { options.onDesync?.(JSON.parse(json) as DesyncReport) },
       }),
       onOpened: () => this.#settle?.(undefined),
+      onContinued: (tick) => this.onContinued(tick),
       onClosed: (reason) => this.#handleClosed(reason),
     })
   }
@@ -117,6 +125,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     if (link === undefined) return Infinity
     const pace = this.#pace
     const ticks = now < pace.restUntil ? 0 : this.#client.tick(now)
+    if (this.#isLost()) this.#client.handlePathClosed(link.address)
     const after = this.#machine.platform.now()
     if (ticks > 0) this.#client.feed.stepUs = (after - now) * MICROS / ticks
     pace.note(ticks, now, after, this.#client.status === 'catching-up')
@@ -131,6 +140,13 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     return true
   }
 
+  /** Whether the relay is silent, and the match may go on elsewhere. */
+  #isLost(): boolean {
+    const client = this.#client
+    return this.#settle === undefined && client.nextRelays.length > 0 && client.silentMs > HANDOVER_SILENT_MS
+      && client.feed.status() !== 'ended'
+  }
+
   leave(now: Millis): void {
     this.#search.end()
     this.#settleSeat(false)
@@ -139,17 +155,35 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     if (this.isAway) this.#end({ by: 'local', code: 'left' })
   }
 
-  /** Opens a transport and asks for a seat. Resolves when the relay has accepted the client. */
-  async #connect(join: JoinRequest | undefined): Promise<void> {
-    const site = this.#site
+  /** Asks the own relay for a seat. Resolves when it has accepted the client. `ms`: how long it is tried. */
+  async #connect(join: JoinRequest | undefined, ms: Millis = Infinity): Promise<void> {
+    await this.#attempt(this.#site, ms, this.#options, (now, { address }, pass) => {
+      this.#client.connect(now, address, join, pass)
+    })
+  }
+
+  /** Asks another relay to go on with the match. Resolves when it does. */
+  async #claim({ url, key }: NextRelay): Promise<void> {
+    const site = this.#machine.site(url)
+    await this.#attempt(site, CONNECT_MS, { ...this.#options, server: key }, (now, { address }, pass) => {
+      this.#client.claim(now, address, key, pass)
+    })
+    this.#site = site
+  }
+
+  /** Opens a transport, and connects with `begin`. */
+  async #attempt(
+    site: ServerSite, ms: Millis, asked: Pick<LockstepOptions, 'token' | 'server'>,
+    begin: (now: Millis, link: ClientLink, pass: ConnectPass) => void,
+  ): Promise<void> {
     const { platform } = this.#machine
-    const link = await site.open('').catch(async (error: Error) => {
-      const found = await site.diagnose()
+    const link = await within(ms, site.open(''), platform).catch(async (error: Error) => {
+      const found = ms === Infinity ? await site.diagnose() : { kind: 'down' } as const
       const detail = found.kind === 'server' ? { detail: error.message } : {}
       throw new ConnectError(site.place, { by: 'network', code: 'unreachable' }, { ...detail, found })
     })
     try {
-      const pass = await passOf(this.#options, site, link)
+      const pass = await passOf(asked, site, link)
       this.#link = link
       link.onDatagram = (_from, bytes, length) => {
         const { wire } = this.#options
@@ -162,7 +196,8 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
       }
       const reason = await new Promise<CloseReason | undefined>((resolve) => {
         this.#settle = resolve
-        this.#client.connect(platform.now(), link.address, join, pass)
+        begin(platform.now(), link, pass)
+        if (ms !== Infinity) this.#giveUpAfter(ms, link)
         this.#pump()
       })
       this.#settle = undefined
@@ -174,6 +209,16 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
       this.#dropLink(link)
       throw error
     }
+  }
+
+  /** The attempt fails after this time, unless the relay has answered and gathers the other players. */
+  #giveUpAfter(ms: Millis, link: ClientLink): void {
+    this.#machine.platform.later(ms, () => {
+      if (this.#link !== link || this.#settle === undefined) return
+      if (this.#client.isGathering && ms < HANDOVER_MS_MAX) return this.#giveUpAfter(HANDOVER_MS_MAX, link)
+      this.#client.handlePathClosed(link.address)
+      this.drive(this.#machine.platform.now())
+    })
   }
 
   /** The ticket is for the program that follows this one. The previous ticket is used up. */
@@ -236,8 +281,17 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     }
   }
 
-  #reopen(): Promise<'same' | 'new'> {
-    return this.#open(this.#client.seat?.ticket)
+  /** The own relay first, which may be there again; then the next ones, if the match may go on there. */
+  async #reopen(): Promise<'same' | 'new'> {
+    const { nextRelays, seat } = this.#client
+    const { role } = this.#options.join ?? {}
+    if (nextRelays.length === 0 || seat === undefined) return await this.#open(seat?.ticket)
+    const own = await failureOf(this.#connect({ resume: seat.ticket, ...(role && { role }) }, OWN_MS))
+    if (own === undefined) return 'same'
+    for (const next of nextRelays) if (await failureOf(this.#claim(next)) === undefined) return 'same'
+    if (own.code !== 'ticket') throw own
+    await this.#connect(this.#options.join)
+    return 'new'
   }
 
   /** Connects to the seat of a ticket, if there is one and the seat is still kept; otherwise to a new seat. */
@@ -267,6 +321,37 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     if (this.#link !== undefined) this.#dropLink(this.#link)
     this.onEnd(reason)
   }
+}
+
+/** The error of an attempt to connect. Undefined: it has succeeded. */
+async function failureOf(attempt: Promise<void>): Promise<ConnectError | undefined> {
+  try {
+    await attempt
+    return undefined
+  } catch (error) {
+    if (error instanceof ConnectError) return error
+    throw error
+  }
+}
+
+/** A link that opens in time. One that opens later is closed. */
+async function within(ms: Millis, link: Promise<ClientLink>, { later }: ClientPlatform): Promise<ClientLink> {
+  if (ms === Infinity) return await link
+  return await new Promise((resolve, reject) => {
+    let isLate = false
+    const cancel = later(ms, () => {
+      isLate = true
+      reject(new Error('no answer'))
+    })
+    link.then((opened) => {
+      if (isLate) return opened.close()
+      cancel()
+      resolve(opened)
+    }, (error: unknown) => {
+      cancel()
+      reject(error instanceof Error ? error : new Error(String(error)))
+    })
+  })
 }
 
 /** A key for the seals of one seat. The provider of a page cannot sign, so every place signs in plain JavaScript. */

@@ -11,28 +11,25 @@ import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { SendResult } from '../channel/channel.ts'
 import type { Lane } from '../channel/lanes.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
-import type { CryptoProvider } from '../crypto/provider.ts'
-import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import type { LockstepStatus } from '../game/lockstep-client.ts'
 import type { LaneListener, LockstepLanes } from '../game/lockstep-lanes.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
-import type { CodeSite } from '../lockstep/desync/code-site.ts'
 import type { DesyncReport } from '../order/desync-report.ts'
 import type { LockstepRunner, RunnerOptions } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder, Order } from '../lockstep/order.ts'
 import type { OrderListener } from '../lockstep/own-orders.ts'
 import type { ReplayDeck } from '../lockstep/replay-deck.ts'
 import { playedMatch, type PlayedMatch } from '../lockstep/replay-feed.ts'
-import type { LockstepCard } from '../order/lockstep-card.ts'
 import type { FeedDiagnostics } from '../lockstep/tick-feed.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { World } from '../world/world.ts'
 import type { PathName, TransportName } from './client-link.ts'
-import type { HostedRelay, HostingOptions, PortSource } from './hosted-relay.ts'
 import type { JoinOptions } from './join-room.ts'
-import type { MeshParty } from './mesh-gathering.ts'
-import type { ClientPlatform, ServerSite } from './platform.ts'
+import type { ClientPlatform } from './platform.ts'
+import type { WireHooks, LockstepMachine } from './lockstep-machine.ts'
+
+export type { LockstepMachine, PeerPort, WireHooks } from './lockstep-machine.ts'
 
 /** How a lockstep match is joined, at every place. */
 export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 'join' | 'keepSeat' | 'retryMs'> {
@@ -49,47 +46,6 @@ export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 
   readonly ranked?: boolean
   /** Hooks between the room and its relay, for tools. Default: none. */
   readonly wire?: WireHooks
-}
-
-/**
- * Hooks between a lockstep room and its relay, for tools that simulate a bad network. `pass` sends or handles the
- * packet; a hook may call it later, twice, or not at all.
- */
-export interface WireHooks {
-  /** A packet that is to be sent. */
-  send(bytes: Uint8Array, length: number, pass: (bytes: Uint8Array, length: number) => void): void
-  /** A packet that has arrived. */
-  receive(bytes: Uint8Array, length: number, pass: (bytes: Uint8Array, length: number) => void): void
-}
-
-/** What a place needs of the machine: its clock and timers, and how a server is reached. */
-export interface LockstepMachine {
-  /** The engine that runs the game, for reports of desyncs. Default: unknown. */
-  readonly engine?: string
-  /** Finds the line of the source for a line of a bundle. Default: lines are as the engine names them. */
-  readonly sourceLine?: (site: CodeSite) => Promise<CodeSite>
-  /** The clock, the timers and the random bytes of the machine. */
-  readonly platform: ClientPlatform
-  /** The server at a URL, or at the other end of a MessagePort. */
-  site(where: string | PortSource): ServerSite
-  /** Runs a relay for one match on this machine. */
-  host(card: LockstepCard, options: HostingOptions): Promise<HostedRelay>
-  /** Joins a mesh by its code, and resolves when all players are there, at the latest after `ms`. */
-  joinMesh(code: string, ms: Millis, provider: CryptoProvider): Promise<MeshParty>
-  /** Opens a port that other machines reach at an address of this one, and resolves theirs. */
-  openPeerPort(own: string, others: readonly string[]): Promise<PeerPort>
-  /** What packets are sealed with. */
-  readonly provider: CryptoProvider
-  /** Whether the provider can sign. Default: yes. */
-  readonly canSign?: boolean
-}
-
-/** A port of a peer of a mesh. */
-export interface PeerPort {
-  /** The port. */
-  readonly port: DatagramPort
-  /** The addresses of the others on this port, in their order. */
-  readonly addresses: readonly string[]
 }
 
 /**
@@ -145,6 +101,8 @@ export interface LockstepDrive<O extends readonly AnyOrder[]> {
   onAway: () => void
   /** The connection is there again. */
   onBack: (seat: 'same' | 'new') => void
+  /** The match has gone on at another relay, after a tick. Undefined: the place has one relay or none. */
+  onContinued?: (tick: Tick) => void
   /** The match is over for this client. Called once. */
   onEnd: (reason: CloseReason) => void
 }
@@ -167,6 +125,7 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
   readonly closed: Promise<CloseReason>
   readonly #aways: Listeners<[]>
   readonly #backs: Listeners<['same' | 'new']>
+  readonly #continued: Listeners<[Tick]>
   #settle: (reason: CloseReason) => void = () => {}
   readonly #drive: LockstepDrive<O>
   readonly #platform: ClientPlatform
@@ -185,10 +144,12 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
     const guard = new UserCode(platform.reportFault)
     this.#aways = new Listeners(guard, 'onAway')
     this.#backs = new Listeners(guard, 'onBack')
+    this.#continued = new Listeners(guard, 'onContinued')
     this.closed = new Promise((resolve) => { this.#settle = resolve })
     drive.onWork = () => this.#wake()
     drive.onAway = () => this.#aways.call(0)
     drive.onBack = (seat) => this.#handleBack(seat)
+    drive.onContinued = (tick) => this.#continued.call(0, tick)
     drive.onEnd = (reason) => this.#end(reason)
     this.#cancelGone = platform.onGone(() => {
       if (drive.abandon?.() !== true) this.leave()
@@ -353,6 +314,19 @@ export class LockstepRoom<O extends readonly AnyOrder[] = readonly AnyOrder[]> {
    */
   onBack(listener: (seat: 'same' | 'new') => void): () => void {
     return this.#backs.add(listener)
+  }
+
+  /** Whether the relay of this match was lost, and another one has gone on with it. Such a match is not ranked. */
+  get isContinued(): boolean {
+    return this.runner.roster.handovers > 0
+  }
+
+  /**
+   * Calls `listener` when the relay is lost and another one goes on with the match, with the last tick of the lost one.
+   * `onAway` comes before, and `onBack` after it. The returned function removes it.
+   */
+  onContinued(listener: (tick: Tick) => void): () => void {
+    return this.#continued.add(listener)
   }
 
   /** Leaves the match. */

@@ -4,10 +4,8 @@
  * It owns an endpoint but no socket and no clock. It is driven like every host: receive, tick, send.
  */
 
-import type { Entropy } from '../base/entropy.ts'
 import { IMAGE_WAIT_MS, REJOIN_BEHIND_TICKS } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
-import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nobleHashes } from '../crypto/noble-hashes.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
@@ -15,51 +13,26 @@ import { drain } from '../endpoint/drain.ts'
 import {
   createEndpoint as createAnyEndpoint, type ConnectPass, type Endpoint, type EndpointEvent,
 } from '../endpoint/endpoint.ts'
-import type { EndpointSecurity } from '../endpoint/endpoint-security.ts'
 import type { LockstepGame } from '../lockstep/define-lockstep.ts'
-import { LockstepRunner, type RunnerOptions } from '../lockstep/lockstep-runner.ts'
+import { LockstepRunner } from '../lockstep/lockstep-runner.ts'
 import type { AnyOrder } from '../lockstep/order.ts'
+import { HandoverPapers } from '../lockstep/handover-papers.ts'
 import { PastTicks } from '../lockstep/past-ticks.ts'
 import { RelayFeed } from '../lockstep/relay-feed.ts'
 import { Roster } from '../lockstep/roster.ts'
-import type { CodeSite } from '../lockstep/desync/code-site.ts'
 import { DesyncAgent } from '../lockstep/desync/desync-agent.ts'
-import type { DesyncFinding } from '../lockstep/desync/finding.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
+import type { NextRelay } from '../order/handover-messages.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import { decodeSync, encodeSync, splitSnapshot, type SyncMessage } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
-import type { SealSigner } from '../order/tick-sealer.ts'
 import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
-import type { ClientParts } from './client-host-options.ts'
+import type { LockstepClientOptions } from './lockstep-client-options.ts'
 import { LockstepLanes } from './lockstep-lanes.ts'
+import { Silence } from './silence.ts'
 
-/** How a client of a lockstep match is made. */
-export interface LockstepClientOptions {
-  /** The source of random bytes for keys. */
-  readonly entropy: Entropy
-  /** The cryptography, and which servers are trusted. Default: encrypted. */
-  readonly security?: EndpointSecurity
-  /** Options of the runner. Default: none. */
-  readonly runner?: RunnerOptions
-  /** Creates the endpoint. A page passes one that only connects. Default: one that could accept connections too. */
-  readonly createEndpoint?: ClientParts['createEndpoint']
-  /** The engine and the build of this client, for reports of desyncs. Default: ''. */
-  readonly machine?: string
-  /** Signs the local player's orders, if the match is recorded. Default: nothing is signed. */
-  readonly signer?: SealSigner
-  /** Finds the line of the source for a line of a bundle. Default: lines are as the engine names them. */
-  readonly sourceLine?: (site: CodeSite) => Promise<CodeSite>
-  /** This client differed from the others, and was named or repaired. */
-  readonly onFinding?: (finding: DesyncFinding) => void
-  /** The relay's report about a desync of any player, as JSON (`DesyncReport`). */
-  readonly onReport?: (json: string) => void
-  /** The relay has accepted the client. */
-  readonly onOpened?: () => void
-  /** The connection has ended. With a ticket, `connect` resumes the seat. */
-  readonly onClosed?: (reason: CloseReason) => void
-}
+export type { LockstepClientOptions } from './lockstep-client-options.ts'
 
 /**
  * How far a client is. Connecting: it has no connection. Authorized: the relay has accepted it, and it has no tick.
@@ -100,12 +73,22 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   /** Whether it has asked for an image on this connection. */
   #hasAsked = false
   #sync = new SyncSource()
+  /** What lets the match go on at another relay. Undefined: the client has no key. */
+  readonly #papers: HandoverPapers | undefined
+  readonly #silence = new Silence()
+  /** The seat at a relay that is asked to go on with the match. */
+  #claimed: { seat: SeatWelcome | undefined } | undefined
+  /** Orders are given again when this tick was stepped. Infinity: none wait for that. */
+  #giveAgainAt: Tick = Infinity
+  /** The newest tick that is in the match, while the world is past it and an image is to come. Infinity: it is not. */
+  #lostAfter: Tick = Infinity
 
   constructor(game: LockstepGame<O>, options: LockstepClientOptions) {
     this.game = game
     this.#options = options
     this.feed = new RelayFeed({ tickRate: game.tickRate })
     this.#past = this.#makePast()
+    this.#papers = options.signer && new HandoverPapers(options.signer)
     const { createEndpoint = createAnyEndpoint } = options
     this.endpoint = createEndpoint({
       fingerprint: game.fingerprint,
@@ -127,11 +110,40 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
    */
   connect(now: Millis, to: string, join?: JoinRequest, pass: ConnectPass = {}): Connection {
     this.#isObserver = join?.role === 'spectator'
-    this.#waitUntil = 0
-    this.#hasAsked = false
     if (join === undefined || !('resume' in join)) this.#beginAnew()
     // The first packet may be written before the connection says that it is open.
     this.feed.orders.restart()
+    return this.#open(now, to, join, pass)
+  }
+
+  /** The relays at which the match may go on if this one is lost, in order. Empty: there are none. */
+  get nextRelays(): readonly NextRelay[] {
+    return this.#papers?.relays ?? []
+  }
+
+  /** Whether a relay has accepted the claim to the seat, and gathers the other players. */
+  get isGathering(): boolean {
+    return this.#claimed?.seat !== undefined
+  }
+
+  /** How long the relay was silent, in ms. Time in which this program slept does not count. */
+  get silentMs(): Millis {
+    return this.#silence.ms
+  }
+
+  /** Asks the relay at `to` to go on with the match, whose relay is lost. `key`: the public key of the relay. */
+  claim(now: Millis, to: string, key: Uint8Array, pass: ConnectPass = {}): Connection {
+    this.feed.orders.isMuted = true
+    const data = this.#papers?.claimData(key) ?? NO_BYTES
+    const role = this.#isObserver ? { role: 'spectator' as const } : {}
+    this.#claimed = { seat: undefined }
+    return this.#open(now, to, { claim: true, ...role }, { ...pass, server: key, data })
+  }
+
+  #open(now: Millis, to: string, join: JoinRequest | undefined, pass: ConnectPass): Connection {
+    this.#waitUntil = 0
+    this.#hasAsked = false
+    this.#silence.reset()
     return this.endpoint.connect(now, to, join === undefined ? NO_BYTES : encodeJoin(join), pass)
   }
 
@@ -143,12 +155,18 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   /** A datagram has arrived from `from`. `bytes` may be decrypted in place. */
   handleDatagram(now: Millis, from: string, bytes: Uint8Array, length: number): void {
     this.endpoint.handleDatagram(now, from, bytes, length)
+    let packets = 0
+    for (const { stats } of this.endpoint.connections) packets += stats.packetsReceived
+    this.#silence.note(packets)
   }
 
   /** Steps the ticks that are due. Returns how many. */
   tick(now: Millis): number {
     if (this.#state !== undefined) this.#jump(this.#state)
     this.lanes.drain()
+    this.#silence.pass(now)
+    this.#papers?.pump(this.feed.log, () => this.#sync.waitingBytes, (message) => this.#sync.send(encodeSync(message)))
+    if (this.#lostAfter !== Infinity) return this.#askAgain(now)
     if (this.#isWaiting(now)) return 0
     this.#waitUntil = 0
     const count = this.runner?.update(now) ?? 0
@@ -156,6 +174,10 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     if (behind > NEAR_TICKS) this.#isActive = false
     else if (count > 0 && behind <= 1) this.#isActive = true
     if (!this.feed.log.isWhole) this.#fetchPast(now)
+    if (this.runner !== undefined && this.runner.tick >= this.#giveAgainAt) {
+      this.#giveAgainAt = Infinity
+      this.feed.giveAgain(now, this.runner.ownOrders.waiting)
+    }
     return count
   }
 
@@ -188,6 +210,9 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.seat = undefined
     this.#state = undefined
     this.#past = this.#makePast()
+    this.#papers?.clear()
+    this.#giveAgainAt = Infinity
+    this.#lostAfter = Infinity
   }
 
   /** While the client catches up, the line is for the newest ticks. */
@@ -212,7 +237,37 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.#isActive = false
     const parts = splitSnapshot(snapshot)
     const roster = parts && Roster.decode(parts.roster)
-    if (parts !== undefined && roster !== undefined) this.runner?.jump(tick, parts.image, { roster })
+    if (parts === undefined || roster === undefined) return
+    const isBack = this.#lostAfter !== Infinity
+    if (this.runner?.jump(tick, parts.image, { roster, mayGoBack: isBack }) !== true || !isBack) return
+    this.runner.ownOrders.reopen(this.#lostAfter)
+    this.#lostAfter = Infinity
+  }
+
+  /** The match has gone on at another relay after `tick`. Own ticks after `keep` are not in it. */
+  #handleContinued(now: Millis, tick: Tick, keep: Tick): void {
+    const { runner } = this
+    if (this.#claimed === undefined || runner === undefined) return
+    this.seat = this.#claimed.seat
+    this.#claimed = undefined
+    this.#papers?.clear()
+    const isAhead = runner.tick > keep
+    this.feed.moveOn(tick, Math.min(keep, this.feed.log.newest))
+    this.agent?.restart()
+    if (isAhead && this.agent?.rewind(keep) !== true) this.#lostAfter = keep
+    if (this.#lostAfter !== Infinity) this.#askAgain(now)
+    this.#giveAgainAt = tick
+    this.#options.onContinued?.(tick)
+    this.#options.onOpened?.()
+  }
+
+  /** The world is past the match: it waits for an image, and asks again if there is none yet. */
+  #askAgain(now: Millis): number {
+    if (now < this.#waitUntil) return 0
+    this.#waitUntil = now + IMAGE_WAIT_MS
+    this.#hasAsked = true
+    this.#sync.send(encodeSync({ kind: 'wanted', tick: 0, isWhole: true }))
+    return 0
   }
 
   /** Whether an image is to come that makes stepping needless. */
@@ -266,13 +321,39 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       const message = decodeSync(bytes)
       if (message?.kind === 'state') this.#handleState(now, message)
       else if (message?.kind === 'past') this.#past.handlePiece(message)
-      else if (message !== undefined) this.agent?.handleMessage(now, message)
+      else if (message?.kind === 'continued') this.#handleContinued(now, message.tick, message.keep)
+      else if (message !== undefined) this.#handleSync(now, message)
     }
     connection.addSource(LOCKSTEP_KIND.sync, sync)
     connection.addSink(LOCKSTEP_KIND.sync, sink)
   }
 
+  #handleSync(now: Millis, message: SyncMessage): void {
+    this.agent?.handleMessage(now, message)
+    const answer = this.#papers?.handleMessage(message, this.player)
+    if (answer !== undefined) this.#sync.send(encodeSync(answer))
+  }
+
   #handleEvent(now: Millis, event: EndpointEvent): void {
+    if (this.#claimed !== undefined) this.#handleClaim(event, this.#claimed)
+    else this.#handleOwn(now, event)
+  }
+
+  /** The connection to a relay that is asked to go on with the match. */
+  #handleClaim(event: EndpointEvent, claimed: { seat: SeatWelcome | undefined }): void {
+    if (event.type === 'opened') {
+      claimed.seat = decodeWelcome(event.welcome).seat
+      if (this.#papers !== undefined) this.#sync.send(encodeSync(this.#papers.claim(this.feed.log)))
+      return
+    }
+    this.#claimed = undefined
+    this.feed.orders.isMuted = false
+    this.feed.close()
+    this.lanes.detach()
+    this.#options.onClosed?.(event.reason)
+  }
+
+  #handleOwn(now: Millis, event: EndpointEvent): void {
     const { entropy } = this.#options
     const sha256 = this.#sha256
     if (event.type === 'opened') {

@@ -89,12 +89,13 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   watch: RunnerWatch | undefined = undefined
   /** The last tick with an order of the local player that was not given by this runner. */
   lastStranger: Tick = 0
+  /** The own orders, and what became of them. */
+  readonly ownOrders: OwnOrders = new OwnOrders()
   /** Orders that could not be decoded or were not allowed, and were skipped on every peer. */
   skipped = 0
   readonly #options: RunnerOptions
   readonly #orders = new GivenOrders(this.roster)
   readonly #reader = new TickBodyReader()
-  readonly #own = new OwnOrders()
   readonly #heavy: HeavyTest | undefined
   #decoded: Decoded[] = []
   #events: TickEvent[] = []
@@ -169,14 +170,14 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     const isAllowed = known !== undefined && this.#isAllowed(kind as unknown as Order, player, known, this.world)
     if (!isAllowed) return 'refused'
     const result = this.feed.submit(now, type, data)
-    if (result === 'sent') this.#own.add(kind as unknown as AnyOrder, type, data, known)
+    if (result === 'sent') this.ownOrders.add(kind as unknown as AnyOrder, type, data, known)
     return result
   }
 
   /** Calls `listener` for own orders of a kind: 'issued' at once, then once 'executed', 'refused' or 'lost'. */
   onOrder<S extends Shape, N extends string>(kind: Order<S, N>, listener: OrderListener<S>): () => void {
     this.#typeOf(kind as unknown as AnyOrder)
-    return this.#own.on(kind as unknown as AnyOrder, listener as OrderListener<Shape>)
+    return this.ownOrders.on(kind as unknown as AnyOrder, listener as OrderListener<Shape>)
   }
 
   /** Asks for a pause. The match pauses in the same tick on every peer. */
@@ -224,6 +225,18 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     else this.#skip(tick, seed, copy, roster)
     for (const store of copy.stores) world.dropValuesOf(store)
     return isRight
+  }
+
+  /** Goes back to a past world of this match: the ticks after it are not in the match. */
+  rewind(world: World, roster: Roster): void {
+    copyWorld(world, this.world)
+    this.roster.restore(roster)
+    for (const cache of this.game.derived ?? []) cache.rebuild(this.world)
+    this.#isEnded = false
+    this.hash.update()
+    this.feed.skipTo?.(world.tick, roster.speedPercent)
+    this.ownOrders.reopen(world.tick)
+    this.#options.onJump?.(world.tick)
   }
 
   /** Makes the world that after a tick of the log. */
@@ -330,15 +343,15 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       }
       const kind = this.game.orders[type] as unknown as Order | undefined
       const values = kind && decodeValues(kind.schema, log.bytes, dataAt, dataLength)
-      if (isOwn && !this.#own.match(type, log.bytes, dataAt, dataLength)) this.lastStranger = tick
+      if (isOwn && !this.ownOrders.match(tick, type, log.bytes, dataAt, dataLength)) this.lastStranger = tick
       if (kind === undefined || values === undefined) {
         if (isLive) this.skipped++
-        if (isOwn) this.#own.settle('refused')
+        if (isOwn) this.ownOrders.settle('refused')
         continue
       }
       const given = { name: kind.name, by: player, at: timeUs, values } as GivenOrder<AnyOrder>
       this.#decoded.push({ kind, given, isOwn })
-      if (isOwn) this.#own.hold()
+      if (isOwn) this.ownOrders.hold()
     }
   }
 
@@ -361,7 +374,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       if (isAllowed) orders.list.push(given)
       if (!isLive) continue
       if (!isAllowed) this.skipped++
-      if (isOwn) this.#own.settleNext(isAllowed ? 'executed' : 'refused')
+      if (isOwn) this.ownOrders.settleNext(isAllowed ? 'executed' : 'refused')
     }
     this.game.step(world, orders as unknown as TickOrders<O[number]>)
   }

@@ -32,6 +32,8 @@ interface WaitingOrder {
 export class OrdersSource implements FrameSource {
   /** Measures of this client, sent once a second. */
   metrics: () => ClientMetrics | undefined = () => undefined
+  /** Whether nothing is sent: the relay does not know yet which ticks the client has. */
+  isMuted = false
   readonly #head = new OrdersHead()
   readonly #cursor = new OrderCursor()
   readonly #waiting: WaitingOrder[] = []
@@ -83,6 +85,18 @@ export class OrdersSource implements FrameSource {
     this.#pulseIn.fill(0)
   }
 
+  /** Another relay, which has the ticks up to one: it knows no order numbers, tokens and pulses of the relay before. */
+  beginAnew(tick: Tick): void {
+    this.#waiting.length = 0
+    this.#newest = 0
+    this.#reported = 0
+    this.#reportedToken = 0
+    this.#tokenTicks.fill(-1)
+    this.#pulsesAcked = tick
+    this.isMuted = false
+    this.restart()
+  }
+
   /** The token that came with a tick. */
   noteToken(tick: Tick, token: number): void {
     this.#tokens[tick % REMEMBERED] = token
@@ -109,6 +123,7 @@ export class OrdersSource implements FrameSource {
   begin(): void {}
 
   wantsAt(now: Millis): Millis {
+    if (this.isMuted) return Infinity
     if (this.#newest > this.#sentNewest) return now
     const repeatAt =
       this.#repeats < REPEATS && this.#waiting.length > 0 ? this.#burstAt + REPEAT_MS * (this.#repeats + 1) : Infinity

@@ -4,6 +4,7 @@
  */
 
 import { ORDER_BYTES_MAX, ORDERS_WAITING_MAX } from '../base/limits.ts'
+import type { Tick } from '../base/time.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { AnyOrder } from './order.ts'
@@ -19,6 +20,10 @@ interface OwnOrder {
   readonly type: number
   readonly data: Uint8Array
   readonly values: Record<string, unknown>
+  /** The tick that it was found in; 0: none yet. */
+  tick: Tick
+  /** Whether its listeners know what became of it. */
+  isReported: boolean
 }
 
 export class OwnOrders {
@@ -26,6 +31,8 @@ export class OwnOrders {
   readonly #held: (OwnOrder | undefined)[] = []
   readonly #listeners = new Map<AnyOrder, Set<OrderListener<Shape>>>()
   #matched: OwnOrder | undefined
+  /** The last ones that were found in ticks: if their ticks are not in the match after all, they are given again. */
+  readonly #found: OwnOrder[] = []
 
   on(kind: AnyOrder, listener: OrderListener<Shape>): () => void {
     const listeners = this.#listeners.get(kind) ?? new Set()
@@ -35,7 +42,7 @@ export class OwnOrders {
   }
 
   add(kind: AnyOrder, type: number, data: Uint8Array, values: Record<string, unknown>): void {
-    const own = { kind, type, data, values }
+    const own = { kind, type, data, values, tick: 0, isReported: false }
     this.#waiting.push(own)
     // A relay that drops orders never mentions them.
     if (this.#waiting.length > ORDERS_WAITING_MAX) this.#call(this.#waiting.shift() ?? own, 'lost')
@@ -43,7 +50,7 @@ export class OwnOrders {
   }
 
   /** An own order is in the stream. Older ones that are not are lost. False: it was not given here. */
-  match(type: number, bytes: Uint8Array, at: number, length: number): boolean {
+  match(tick: Tick, type: number, bytes: Uint8Array, at: number, length: number): boolean {
     const isSame = ({ data }: OwnOrder): boolean =>
       data.length === length && data.every((byte, each) => byte === bytes[at + each])
     const found = this.#waiting.findIndex((own) => own.type === type && isSame(own))
@@ -51,11 +58,29 @@ export class OwnOrders {
     if (found < 0) return false
     const passed = this.#waiting.splice(0, found + 1)
     this.#matched = passed.pop()
+    if (this.#matched !== undefined) this.#keep(this.#matched, tick)
     // Large orders go another way: the two kinds may overtake each other.
     const isSameWay = ({ data }: OwnOrder): boolean => (data.length > ORDER_BYTES_MAX) === (length > ORDER_BYTES_MAX)
     this.#waiting.unshift(...passed.filter((own) => !isSameWay(own)))
     for (const lost of passed.filter(isSameWay)) this.#call(lost, 'lost')
     return true
+  }
+
+  /** Orders that are in no tick, oldest first. */
+  get waiting(): readonly { readonly type: number; readonly data: Uint8Array }[] {
+    return this.#waiting
+  }
+
+  /** The ticks after one are not in the match: the orders in them wait again. */
+  reopen(tick: Tick): void {
+    const from = this.#found.findIndex((own) => own.tick > tick)
+    if (from >= 0) this.#waiting.unshift(...this.#found.splice(from))
+  }
+
+  #keep(own: OwnOrder, tick: Tick): void {
+    own.tick = tick
+    this.#found.push(own)
+    if (this.#found.length > ORDERS_WAITING_MAX) this.#found.shift()
   }
 
   /** The matched order waits for its check. */
@@ -75,6 +100,8 @@ export class OwnOrders {
   }
 
   #call(own: OwnOrder, state: OrderState): void {
+    if (own.isReported) return
+    own.isReported = state !== 'issued'
     for (const listener of this.#listeners.get(own.kind) ?? []) listener(own.values as ViewOf<Shape>, state)
   }
 }

@@ -21,7 +21,8 @@ export class PlayerSealer {
   readonly #signer: SealSigner
   readonly #send: (message: SyncMessage) => void
   readonly #reader = new TickBodyReader()
-  readonly #chain: PlayerChain
+  readonly #sha256: Sha256
+  #chain: PlayerChain
   /** Orders up to `#done` are in the chain; orders up to `#from` were given before this process had the seat. */
   #done: Tick = 0
   readonly #from: Tick
@@ -31,12 +32,20 @@ export class PlayerSealer {
   constructor(
     runner: LockstepRunner, from: Tick, sha256: Sha256, signer: SealSigner, send: (message: SyncMessage) => void,
   ) {
-    const { game: { fingerprint }, feed: { seed, player } } = runner
     this.#runner = runner
+    this.#sha256 = sha256
     this.#from = from
     this.#signer = signer
     this.#send = send
-    this.#chain = new PlayerChain({ fingerprint, seed }, player, sha256)
+    this.#chain = this.#begin()
+  }
+
+  /** The ticks after one are not in the match. */
+  rewind(tick: Tick): void {
+    if (tick >= this.#done) return
+    this.#done = 0
+    this.#signed = 0
+    this.#chain = this.#begin()
   }
 
   /** A tick was stepped. */
@@ -51,6 +60,11 @@ export class PlayerSealer {
     this.#signed = this.#chain.orders
     const signature = this.#signer.sign(this.#chain.message(tick))
     this.#send({ kind: 'seal', tick, orders: this.#signed, publicKey: this.#signer.publicKey, signature })
+  }
+
+  #begin(): PlayerChain {
+    const { game: { fingerprint }, feed: { seed, player } } = this.#runner
+    return new PlayerChain({ fingerprint, seed }, player, this.#sha256)
   }
 
   #add(tick: Tick): void {

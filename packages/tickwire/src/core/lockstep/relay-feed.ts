@@ -2,14 +2,14 @@
  * Ticks of a match from a relay. It has a source and a sink for a connection, and does not know the connection itself.
  */
 
-import { ORDER_BYTES_MAX, ORDER_LARGE_BYTES_MAX } from '../base/limits.ts'
+import { ORDER_BYTES_MAX, ORDER_LARGE_BYTES_MAX, ORDER_TYPES_MAX } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { ClientMetrics } from '../order/orders-frame.ts'
 import {
   isSameBytes, readSeedEvent, SEED_EVENT, SeedWitness, type SeedShare, type Sha256,
 } from '../order/seed-share.ts'
 import { TickBodyReader } from '../order/tick-body.ts'
-import { readTickEvent } from '../order/tick-event.ts'
+import { eventsOf, readTickEvent } from '../order/tick-event.ts'
 import { TickLog } from '../order/tick-log.ts'
 import { TicksSink } from '../order/ticks-frame.ts'
 import { OrdersSource } from './orders-source.ts'
@@ -87,6 +87,31 @@ export class RelayFeed implements TickFeed {
     this.#isOpen = true
     this.orders.restart()
     this.log.dropPart()
+  }
+
+  /**
+   * The match goes on at another relay after a tick. Own ticks after `keep` are not in it. Orders are refused until
+   * `giveAgain`.
+   */
+  moveOn(tick: Tick, keep: Tick): void {
+    const { log } = this
+    log.retreat(keep)
+    this.#hasEnded = false
+    this.#percent = 100
+    for (let each = 1; each <= keep; each++) {
+      for (const { name, value } of log.has(each) ? eventsOf(log, each) : []) {
+        if (name === 'speed') this.#percent = value
+        if (name === 'end') this.#hasEnded = true
+      }
+    }
+    this.#playout.restart(tick, this.#percent)
+    this.orders.beginAnew(tick)
+  }
+
+  /** The relay has the ticks, and the client has stepped them: orders that are in none are given again. */
+  giveAgain(now: Millis, orders: readonly { readonly type: number; readonly data: Uint8Array }[]): void {
+    this.#isOpen = true
+    for (const { type, data } of orders) if (type < ORDER_TYPES_MAX) this.submit(now, type, data)
   }
 
   submit(now: Millis, type: number, data: Uint8Array): SubmitResult {

@@ -8,6 +8,9 @@ import { RECENT_TICKS } from './check-schedule.ts'
 
 const PAUSED = 1
 const HASH_FULL = 2
+/** Above these bits of the flags is the number of handovers, at most 255. */
+const FLAG_BITS = 2
+const FLAGS_MAX = 0x3ff
 const MICROS = 1000
 /** Numbers before the players, and bytes of a number at most. */
 const HEAD_NUMBERS = 6
@@ -30,6 +33,8 @@ export class Roster {
   isHashFull = true
   /** The last tick for which the relay asked for a whole hash. */
   checkTick: Tick = 0
+  /** How often the match went on at another relay. */
+  handovers = 0
   /** Until this tick, whole hashes are sent more often: a player has joined or returned. */
   checkUntil: Tick = 0
 
@@ -51,12 +56,13 @@ export class Roster {
     this.isHashFull = other.isHashFull
     this.checkUntil = other.checkUntil
     this.checkTick = other.checkTick
+    this.handovers = other.handovers
   }
 
   /** The roster as bytes: equal rosters have equal bytes. docs/wire/DESYNC.md has them. */
   encode(): Uint8Array {
     const bytes = new Uint8Array(NUMBER_BYTES * (HEAD_NUMBERS + this.#players.length))
-    const flags = (this.isPaused ? PAUSED : 0) | (this.isHashFull ? HASH_FULL : 0)
+    const flags = (this.isPaused ? PAUSED : 0) | (this.isHashFull ? HASH_FULL : 0) | (this.handovers << FLAG_BITS)
     const head = [
       flags, this.speedPercent, Math.round(this.deadlineMs * MICROS), this.checkTick, this.checkUntil,
       this.#players.length,
@@ -72,13 +78,14 @@ export class Roster {
     const reader = new VarintReader()
     const next = (): number => reader.end < 0 ? 0 : reader.read(bytes, reader.end, bytes.length)
     const [flags, speed, deadlineUs, checkTick, checkUntil, count] = Array.from({ length: HEAD_NUMBERS }, next)
-    if (flags > (PAUSED | HASH_FULL) || count > LOCKSTEP_PLAYERS_MAX) return undefined
+    if (flags > FLAGS_MAX || count > LOCKSTEP_PLAYERS_MAX) return undefined
     const roster = new Roster()
     const entries = Array.from({ length: count }, next)
     roster.#players = entries.map((entry) => Math.floor(entry / 2))
     for (const entry of entries) if (entry % 2 === 1) roster.#away.add(Math.floor(entry / 2))
     roster.isPaused = (flags & PAUSED) !== 0
     roster.isHashFull = (flags & HASH_FULL) !== 0
+    roster.handovers = flags >>> FLAG_BITS
     roster.speedPercent = speed
     roster.deadlineMs = deadlineUs / MICROS
     roster.checkTick = checkTick
@@ -134,6 +141,9 @@ export class Roster {
       case 'hash':
         if (value === HASH_ONCE) this.checkTick = tick
         else this.isHashFull = value === 1
+        break
+      case 'handover':
+        this.handovers = Math.min(value, FLAGS_MAX >>> FLAG_BITS)
         break
       case 'end':
         break

@@ -27,6 +27,7 @@ import { Placement } from './placement.ts'
 import { PulseTable } from './pulse-table.ts'
 import type { RelayCounts } from './relay-counts.ts'
 import { RelayEvents } from './relay-events.ts'
+import type { MatchStanding } from './match-standing.ts'
 import { DEFAULT_FILTERS, fillBudgets, refillBudgets, type RelayFilter, type RelayOrder } from './relay-filter.ts'
 import { completeRelayOptions, type CompleteRelayOptions, type RelayOptions } from './relay-options.ts'
 import { Requests } from './relay-requests.ts'
@@ -131,6 +132,18 @@ export class OrderRelay {
   start(now: Millis): void {
     if (this.#seed !== undefined && this.#seed.stage !== 'done') this.#seed.begin(now)
     else if (this.#times[0] === Infinity && !this.isPaused) this.#openAt(now)
+  }
+
+  /** Goes on with the ticks of a relay that is lost. Its next tick is closed at once; `start` opens the windows. */
+  adopt(now: Millis, log: TickLog, standing: MatchStanding, isHere: (peer: PeerId) => boolean): void {
+    this.log.receive(log.bytes, 0, log.length, log.newest)
+    ;[this.#percent, this.#requests.isPaused, this.#hasEnded] = [standing.percent, standing.isPaused, standing.hasEnded]
+    this.events.add('handover', 0, standing.handovers + 1)
+    for (const [peer, isAway] of standing.players) {
+      fillBudgets(this.state.adopt(now, peer, isAway), this)
+      if (!isHere(peer)) this.away(peer)
+    }
+    if (!standing.hasEnded) this.#close(now)
   }
 
   /** No client is connected: windows stand still until `start`. */
@@ -300,10 +313,7 @@ export class OrderRelay {
       this.events.add(away === 0 ? 'back' : 'away', state.get(slot, FIELD.peer), 0)
   }
 
-  /**
-   * An order of more than a frame of orders, from a reliable lane: its type and its values. It belongs to the window of
-   * its arrival.
-   */
+  /** A large order from a reliable lane: its type and its values. It belongs to the window of its arrival. */
   handleLarge(now: Millis, slot: number, bytes: Uint8Array, length: number): void {
     if (length < 1 || length > ORDER_LARGE_BYTES_MAX + 1 || bytes[0] >= TICK_EVENT.join) return
     if (this.#isPassed(slot, bytes[0], bytes.subarray(1, length), length - 1)) this.#place(now, now)

@@ -132,6 +132,22 @@ export class RelayState {
     this.set(slot, FIELD.packetAt, now)
   }
 
+  /** Gives a slot to a player of a match that began elsewhere. */
+  adopt(now: number, peer: number, isAway: boolean): number {
+    const slot = this.slotOf(0)
+    this.open(now, slot, peer)
+    this.set(slot, FIELD.away, isAway ? 1 : 0)
+    return slot
+  }
+
+  /** Players that are connected, ascending. */
+  present(): number[] {
+    const present: number[] = []
+    for (let slot = 0; slot * SLOT_DOUBLES < this.slots.length; slot++)
+      if (this.get(slot, FIELD.peer) !== 0 && this.get(slot, FIELD.away) === 0) present.push(this.get(slot, FIELD.peer))
+    return present.toSorted((a, b) => a - b)
+  }
+
   /** Empties the record of a slot. */
   clear(slot: number): void {
     this.slots.fill(0, slot * SLOT_DOUBLES, (slot + 1) * SLOT_DOUBLES)

@@ -21,6 +21,7 @@
  *                                                               tick 0: there is none
  * 21    sealing       relay     tick varint                     the newest one. The match is recorded: players sign
  * 22    past          both      position varint │ bytes of ticks from there on. From a client, no bytes: it wants them
+ * 10-12, 23-27          handovers, `handover-messages.ts`
  * ```
  *
  * A snapshot is the players after a tick and the image of the world: length varint │ roster │ image.
@@ -33,6 +34,10 @@ import { BitWriter } from '../bits/bit-writer.ts'
 import { readVarint, writeVarint } from '../bits/varint.ts'
 import { putVarint, varintBytes, VarintReader } from './leb128.ts'
 import { readUtf8, utf8Size, writeUtf8 } from '../bits/utf8.ts'
+import { joined } from './handover.ts'
+import {
+  HANDOVER_KIND, handoverTail, readHandover, rest, some, writeHandover, type HandoverMessage,
+} from './handover-messages.ts'
 
 /** A 64-bit hash of a world. */
 export interface Root {
@@ -44,7 +49,7 @@ export interface Root {
 
 const KIND = {
   report: 1, ask: 2, answer: 3, finding: 4, done: 5, root: 6, seal: 7, image: 8, digest: 9,
-  request: 16, verdict: 17, summary: 18, wanted: 19, state: 20, sealing: 21, past: 22,
+  request: 16, verdict: 17, summary: 18, wanted: 19, state: 20, sealing: 21, past: 22, ...HANDOVER_KIND,
 } as const
 
 /** The role of a client in a desync. */
@@ -85,6 +90,7 @@ export type SyncMessage =
   }
   | { readonly kind: 'past'; readonly position: number; readonly bytes: Uint8Array }
   | { readonly kind: 'sealing'; readonly tick: number }
+  | HandoverMessage
 
 const HEAD_BYTES_MAX = 192
 const KEY_BYTES = 32
@@ -143,8 +149,19 @@ export function encodeSync(message: SyncMessage): Uint8Array {
     case 'past':
       writeVarint(out, message.position)
       break
+    case 'ask':
+    case 'answer':
+    case 'finding':
+    case 'summary':
+      writeVarint(out, message.case)
+      break
+    case 'image':
+    case 'digest':
+    case 'sealing':
+      writeVarint(out, message.tick)
+      break
     default:
-      writeVarint(out, 'case' in message ? message.case : message.tick)
+      writeHandover(out, message)
   }
   out.copyBits(tail, 0, 8 * tail.length)
   return bytes.slice(0, out.finish())
@@ -202,7 +219,7 @@ function read(reader: BitReader, kind: number): SyncMessage | undefined {
     }
     case KIND.sealing: return { kind: 'sealing', tick: first }
     case KIND.past: return { kind: 'past', position: first, bytes: rest(reader) }
-    default: return undefined
+    default: return readHandover(reader, kind, first)
   }
 }
 
@@ -232,18 +249,17 @@ function tailOf(message: SyncMessage): Uint8Array {
     case 'image':
     case 'past':
     case 'digest': return message.bytes
-    default: return NO_BYTES
+    case 'done':
+    case 'root':
+    case 'request':
+    case 'verdict':
+    case 'wanted':
+    case 'sealing': return NO_BYTES
+    default: return joined(...handoverTail(message))
   }
 }
 
 const NO_BYTES = new Uint8Array(0)
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(first.length + second.length)
-  bytes.set(first)
-  bytes.set(second, first.length)
-  return bytes
-}
 
 function encodeUtf8(text: string): Uint8Array {
   const bytes = new Uint8Array(utf8Size(text))
@@ -279,15 +295,4 @@ function writeRoot(out: BitWriter, { low, high }: Root): void {
 function readRoot(reader: BitReader): Root {
   const low = reader.readBits(32) >>> 0
   return { low, high: reader.readBits(32) >>> 0 }
-}
-
-function rest(reader: BitReader): Uint8Array {
-  return some(reader, reader.bitsLeft >>> 3)
-}
-
-function some(reader: BitReader, count: number): Uint8Array {
-  if (count * 8 > reader.bitsLeft) reader.fail()
-  const bytes = new Uint8Array(reader.failed ? 0 : count)
-  reader.readBytes(bytes, 0, bytes.length)
-  return bytes
 }

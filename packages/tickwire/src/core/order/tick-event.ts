@@ -14,17 +14,21 @@
  * C7 deadline  microseconds   from the start of a window to its close
  * C8 end       reason
  * CB hash      mode           1: every tick is hashed whole, 0: only some, 2: this one, and nothing else changes
+ * CC handover  number         the match goes on at another relay, for the first, second, … time
  * ```
  *
  * A player asks for a pause, a resume or a speed with an order of the same type, and the relay decides.
  */
 
+import type { Tick } from '../base/time.ts'
 import { putVarint, VarintReader } from './leb128.ts'
+import { TickBodyReader } from './tick-body.ts'
+import type { TickLog } from './tick-log.ts'
 
 /** The types of tick events on the wire. */
 export const TICK_EVENT = {
   join: 0xc0, leave: 0xc1, away: 0xc2, back: 0xc3, pause: 0xc4, resume: 0xc5, speed: 0xc6, deadline: 0xc7, end: 0xc8,
-  hash: 0xcb,
+  hash: 0xcb, handover: 0xcc,
 } as const
 
 /** The name of a tick event. */
@@ -36,7 +40,10 @@ export interface TickEvent {
   readonly name: TickEventName
   /** The player that it is about. 0: the relay, or no player. */
   readonly player: number
-  /** The reason of a leave or an end, percent of a speed, microseconds of a deadline, mode of a hash; otherwise 0. */
+  /**
+   * The reason of a leave or an end, percent of a speed, microseconds of a deadline, mode of a hash, number of a
+   * handover; otherwise 0.
+   */
   readonly value: number
 }
 
@@ -45,19 +52,21 @@ const NAMES = new Map<number, TickEventName>(
 )
 
 /** Reasons of `leave` and `end`, by their number on the wire. */
-export const END_REASONS = ['left', 'timed-out', 'kicked', 'lagging', 'desynced', 'ended', 'log-full', 'void'] as const
+export const END_REASONS = [
+  'left', 'timed-out', 'kicked', 'lagging', 'desynced', 'ended', 'log-full', 'void', 'relay-lost',
+] as const
 
 /** Why a player left, or a match ended. */
 export type EndReason = (typeof END_REASONS)[number]
 
 /** Whether the event is about a player. */
 function hasPlayer(name: TickEventName): boolean {
-  return name !== 'speed' && name !== 'deadline' && name !== 'end' && name !== 'hash'
+  return name !== 'speed' && name !== 'deadline' && name !== 'end' && name !== 'hash' && name !== 'handover'
 }
 
 /** Whether the event has a number of its own. */
 function hasValue(name: TickEventName): boolean {
-  return name === 'leave' || name === 'speed' || name === 'deadline' || name === 'end' || name === 'hash'
+  return name === 'leave' || !hasPlayer(name)
 }
 
 /** Writes the values of an event at `at` and returns the end. */
@@ -67,6 +76,19 @@ export function putTickEvent(bytes: Uint8Array, at: number, { name, player, valu
 }
 
 const varint = new VarintReader()
+const reader = new TickBodyReader()
+
+/** The events of a tick. */
+export function eventsOf(log: TickLog, tick: Tick): TickEvent[] {
+  const events: TickEvent[] = []
+  reader.open(log.bytes, log.startOf(tick), log.endOf(tick))
+  // Events come first in a tick.
+  while (reader.next() && reader.player === 0) {
+    const event = readTickEvent(reader.type, log.bytes, reader.dataAt, reader.dataLength)
+    if (event !== undefined) events.push(event)
+  }
+  return events
+}
 
 /** Reads an event. Undefined when the type is unknown or the bytes are invalid. */
 export function readTickEvent(type: number, bytes: Uint8Array, at: number, length: number): TickEvent | undefined {

@@ -168,6 +168,12 @@ export class TickLog {
     this.length = this.endOf(this.newest)
   }
 
+  /** Forgets the ticks after one. */
+  retreat(tick: Tick): void {
+    if (tick < this.newest) this.newest = tick
+    this.dropPart()
+  }
+
   #push(bytes: Uint8Array, from: number, count: number): boolean {
     if (this.length + count > TICK_LOG_BYTES_MAX) return false
     this.#reserve(this.length + count)

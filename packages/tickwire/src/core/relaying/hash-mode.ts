@@ -14,6 +14,11 @@ const BACK_SHARE = 0.25
 export class HashMode {
   #isFull = true
 
+  /** The mode of a match that began at another relay. */
+  adopt(isFull: boolean): void {
+    this.#isFull = isFull
+  }
+
   /** Looks at what players measured. Called once a second. */
   look(relay: OrderRelay): void {
     let slowest = 0

@@ -13,6 +13,7 @@ import type { LockstepCard } from '../order/lockstep-card.ts'
 import type { Sha256 } from '../order/seed-share.ts'
 import { splitSnapshot, type Root, type SyncMessage } from '../order/sync-messages.ts'
 import type { TickLog } from '../order/tick-log.ts'
+import type { Takeover } from '../order-relay/handover-desk.ts'
 
 /** Records a match. `MatchRecorder` is one. */
 export interface RelayRecorder {
@@ -41,6 +42,8 @@ export interface RecordedMatch {
   readonly game: LockstepCard
   /** Its ticks, which are added while it is played. */
   readonly log: TickLog
+  /** The match was taken over from a relay that is lost. Undefined: it began here. */
+  readonly takeover?: Takeover
 }
 
 /** A player that may give an image. */

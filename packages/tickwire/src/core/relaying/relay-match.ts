@@ -5,12 +5,11 @@
  */
 
 import { InvariantError } from '../base/assert.ts'
-import type { Entropy } from '../base/entropy.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { CloseReason, LeaveCode } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
-import { SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
+import { CLAIM_MESSAGE_BYTES_MAX, SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
 import { decodeSync, encodeSync, type Root } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
 import { DesyncJudge, type JudgeEvent } from '../order-relay/desync-judge.ts'
@@ -18,11 +17,12 @@ import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import type { EndReason } from '../order/tick-event.ts'
 import { TicksSource, type TimingFeedback } from '../order/ticks-frame.ts'
+import type { Takeover } from '../order-relay/handover-desk.ts'
+import { standingOf } from '../order-relay/match-standing.ts'
 import { OrderRelay } from '../order-relay/order-relay.ts'
 import { RejoinDesk, type DonorCandidate } from '../order-relay/rejoin-desk.ts'
 import { FIELD } from '../order-relay/relay-state.ts'
 import type { RelayNotice } from '../order-relay/relay-watch.ts'
-import type { FrameSink } from '../packet/frame-source.ts'
 import { HostedRoom, type RoomIdentity, type RoomWiring } from '../rooms/hosted-room.ts'
 import type { MatchImage } from '../rooms/room-image.ts'
 import type { PacketTap } from '../rooms/room-match.ts'
@@ -30,38 +30,12 @@ import type { Complete, Member } from '../rooms/room-rules.ts'
 import { HashMode } from './hash-mode.ts'
 import { MatchKeeping } from './match-keeping.ts'
 import { RelayLanes } from './relay-lanes.ts'
-import { ConnectingLine, type Line } from './relay-line.ts'
+import { endReasonOf, forgetRtt, ordersSink, type Client, type RelaySecrets } from './relay-client.ts'
+import { ConnectingLine } from './relay-line.ts'
 import type { RelayRoomType } from './relay-room-type.ts'
+import { drawMatch, matchName, matchOf, Succession } from './succession.ts'
 
 export { RANKED_ROOM, type Referee, type RelayRoomType } from './relay-room-type.ts'
-
-/** The secrets of a match, and its source of random bytes. */
-export interface RelaySecrets {
-  /** Liveness tokens are made from it. */
-  readonly secret: number
-  /** The source of random bytes. */
-  readonly entropy: Entropy
-  /** SHA-256. */
-  readonly sha256: Sha256
-}
-
-/** The connection of one client. */
-interface Client {
-  readonly connection: Connection
-  readonly source: TicksSource
-  readonly sync: SyncSource
-  readonly isObserver: boolean
-  /** The newest handle of its line. */
-  line: Line<'authenticated'> | Line<'in-lobby'> | Line<'in-game'>
-  /** The shortest round trip of this connection, in ms. */
-  leastRttMs: number
-  /** The tick of the last feedback. */
-  feedbackTick: Tick
-  /** Whether it waits for a state, and gets no ticks. */
-  isHeld: boolean
-  /** The tick of the state that is on its way; 0: none is. */
-  stateTick: Tick
-}
 
 const OBSERVER_DELAY_TICKS = 60
 const FEEDBACK_TICKS = 30
@@ -83,10 +57,14 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   /** Gives images to clients that are far behind. */
   readonly desk: RejoinDesk
   /** The recording of the match. */
-  readonly keeping: MatchKeeping
+  keeping: MatchKeeping
+  /** Lets the match go on at another relay. Undefined: none follows. */
+  readonly succession: Succession | undefined
+  override readonly matchName: string | undefined
   readonly #card: LockstepCard
   readonly #clients = new Map<PeerId, Client>()
   readonly #delayTicks: number
+  readonly #sha256: Sha256
   readonly #hashMode = new HashMode()
   #nextAt: Millis = 0
   #joined = 0
@@ -97,8 +75,11 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const { tickRate, players: [, players] } = type.game
     this.#card = type.game
     this.#delayTicks = type.observerDelayTicks ?? OBSERVER_DELAY_TICKS
-    const { secret, entropy, sha256 } = secrets
-    const share = type.seed === 'agreed' ? makeSeedShare((bytes) => { entropy.fill(bytes) }, sha256) : undefined
+    const { secret, entropy, sha256, succession } = secrets
+    const { isClaimed = false } = identity
+    this.#sha256 = sha256
+    const isAgreed = type.seed === 'agreed' && !isClaimed
+    const share = isAgreed ? makeSeedShare((bytes) => { entropy.fill(bytes) }, sha256) : undefined
     this.relay = new OrderRelay({
       ...type.relay, tickRate, players, secret, ...(share !== undefined && { seed: { share, sha256 } }),
     })
@@ -108,12 +89,23 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     })
     const rules = { ...type.relay?.desync, hasReferee: type.referee !== undefined }
     this.judge = new DesyncJudge(this.relay.log, this.seed, () => this.#judged(), rules)
-    const recorder = type.record?.({ id: this.id, seed: this.seed, game: type.game, log: this.relay.log })
-    this.keeping = new MatchKeeping(recorder, this.relay.log, sha256, () => this.#judged())
+    this.keeping = isClaimed ? new MatchKeeping(undefined, this.relay.log, sha256, () => []) : this.#keep()
     this.desk = new RejoinDesk({
       log: this.relay.log, sha256, players: () => this.#judged(), newestFor: (peer) => this.#newestFor(peer),
       waitingBytes: (peer) => this.#clients.get(peer)?.sync.waitingBytes ?? 0, firstTicks: share === undefined ? 0 : 2,
     })
+    const match = (isClaimed ? matchOf(this.id) : undefined) ?? drawMatch(entropy)
+    const mayContinue = type.handover !== 'void'
+    const { fingerprint } = type.game
+    this.succession = succession
+      && new Succession(succession, { relay: this.relay, match, seed: this.seed, fingerprint, mayContinue }, isClaimed)
+    this.matchName = matchName(match)
+    // A match that began elsewhere has only the players that it had there.
+    this.isLocked = isClaimed
+  }
+
+  override get isOpenToClaims(): boolean {
+    return this.succession?.desk !== undefined && this.succession.desk.stage !== 'done'
   }
 
   attach(connection: Connection, { id, role }: Member): void {
@@ -133,10 +125,15 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     }
     this.#clients.set(id, client)
     connection.addSource(LOCKSTEP_KIND.ticks, client.source)
-    connection.addSink(LOCKSTEP_KIND.orders, this.#sink(id, client))
+    // A pulse that differs is not left for the next tick.
+    const onTaken = (): void => { if (this.#handleNotices()) this.#carryOut() }
+    connection.addSink(LOCKSTEP_KIND.orders, ordersSink(relay, id, client, onTaken))
     this.lanes.attach(this.now(), id, connection, isObserver, () => client.source.filledSequence)
     this.#attachSync(id, client)
     if (!isObserver) this.keeping.greet(id)
+    this.succession?.attach(this.now(), id, isObserver)
+    // A client of a match that began elsewhere gets ticks when it is known which of its own are in the match.
+    client.isHeld = this.succession?.isClaimant(id) === true
     // A new player joins when its first packets have arrived. A player with a slot and an observer join at once.
     if (isObserver || relay.slotOf(id) >= 0) this.#joinLobby(client)
   }
@@ -150,23 +147,24 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   }
 
   detach(peer: PeerId): void {
-    this.#clients.get(peer)?.line.close()
-    this.#clients.delete(peer)
-    this.lanes.detach(peer)
-    this.judge.handleGone(this.now(), peer)
-    this.desk.handleGone(this.now(), peer)
+    this.#forget(peer)
     this.relay.away(peer)
     this.#freezeIfEmpty()
   }
 
   leave(peer: PeerId, reason: CloseReason): void {
+    this.#forget(peer)
+    this.relay.leave(peer, endReasonOf(reason))
+    this.#freezeIfEmpty()
+  }
+
+  #forget(peer: PeerId): void {
     this.#clients.get(peer)?.line.close()
     this.#clients.delete(peer)
     this.lanes.detach(peer)
     this.judge.handleGone(this.now(), peer)
     this.desk.handleGone(this.now(), peer)
-    this.relay.leave(peer, endReasonOf(reason))
-    this.#freezeIfEmpty()
+    this.succession?.detach(peer)
   }
 
   tick(): number {
@@ -178,11 +176,13 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.desk.tick(now)
     this.keeping.tick(now, closed)
     for (const peer of this.desk.takeDropped(now)) this.#drop(peer, 'timed-out')
+    this.#succeed(now)
+    if (closed > 0) this.succession?.handleTicks()
     this.#carryOut()
     for (const client of this.#clients.values()) this.#release(client)
     if (closed > 0) {
       if (relay.log.newest % FEEDBACK_TICKS < closed) {
-        this.#measure()
+        for (const client of this.#clients.values()) forgetRtt(client)
         this.#hashMode.look(relay)
       }
       for (const { source } of this.#clients.values()) source.wake()
@@ -207,13 +207,9 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#nextAt = Math.min(this.#nextAt, this.relay.nextAt())
   }
 
-  saveMatch(): MatchImage | undefined {
-    return undefined
-  }
+  saveMatch(): MatchImage | undefined { return undefined }
 
-  restoreMatch(): string {
-    return 'a lockstep match is not restored by its relay'
-  }
+  restoreMatch(): string { return 'a lockstep match is not restored by its relay' }
 
   restorePlayer(): void {}
 
@@ -254,36 +250,13 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.kick({ id })
   }
 
-  #sink(peer: PeerId, client: Client): FrameSink {
-    return {
-      accept: (now, _sequence, frame) => {
-        const { line, connection: { rtt } } = client
-        const slot = this.relay.slotOf(peer)
-        // An observer has no orders.
-        if (client.isObserver) return 'ok'
-        // The first packet of a player arrives before its join. The client sends it again: if it were acknowledged, its
-        // orders would be lost, and all later ones would wait for them.
-        if (slot < 0 || line.stage === 'authenticated') return 'no-ack'
-        if (rtt.samples > 0) {
-          client.leastRttMs = Math.min(client.leastRttMs, rtt.latestMs)
-          this.relay.setLeastUp(slot, client.leastRttMs / 2)
-        }
-        const verdict = line.stage === 'in-game' ? line.handleOrders(now, frame) : line.handlePrelude(now, frame)
-        if (verdict !== 'ok') return verdict
-        client.source.noteExecuted(this.relay.lastExecuted)
-        // A different pulse is handled at once, not in the next tick.
-        if (this.#handleNotices()) this.#carryOut()
-        return verdict
-      },
-    }
-  }
-
   #attachSync(peer: PeerId, client: Client): void {
     const { connection, source, sync } = client
     const sink = new SyncSink()
     sync.takenSequence = () => source.filledSequence
     const isDonor = (): boolean => [this.judge, this.desk, this.keeping].some((each) => each.isDonor(peer))
-    sink.limit = () => isDonor() ? SYNC_MESSAGE_BYTES_MAX : SYNC_SMALL_BYTES_MAX
+    const smallMax = this.succession?.desk === undefined ? SYNC_SMALL_BYTES_MAX : CLAIM_MESSAGE_BYTES_MAX
+    sink.limit = () => isDonor() ? SYNC_MESSAGE_BYTES_MAX : smallMax
     sink.onMessage = (now, bytes) => {
       const message = decodeSync(bytes)
       if (message === undefined) return
@@ -291,6 +264,8 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       client.isHeld ||= message.kind === 'wanted'
       this.desk.handleMessage(now, peer, message)
       this.keeping.handleMessage(peer, message)
+      this.succession?.handleMessage(now, peer, message)
+      this.#succeed(now)
       this.#carryOut()
     }
     connection.addSource(LOCKSTEP_KIND.sync, sync)
@@ -300,21 +275,60 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   /** Sends the messages of the judge, and carries out its decisions. */
   #carryOut(): void {
     for (const event of this.judge.takeEvents()) this.#handleVerdict(event)
-    for (const { to, message } of [...this.judge.take(), ...this.desk.take(), ...this.keeping.take()]) {
+    const parts = [this.judge, this.desk, this.keeping, ...(this.succession ? [this.succession] : [])]
+    for (const { to, message } of parts.flatMap((part) => part.take())) {
       const client = this.#clients.get(to)
       const isSent = client?.sync.send(encodeSync(message)) === true
-      if (client === undefined || message.kind !== 'state') continue
-      client.stateTick = isSent ? message.tick : 0
+      if (client === undefined || (message.kind !== 'state' && message.kind !== 'continued')) continue
+      client.stateTick = !isSent ? 0 : message.kind === 'state' ? message.tick : message.keep
       if (client.stateTick === 0) client.isHeld = false
     }
   }
 
   /** A client to which a state was sent gets the ticks after it. Those that arrive before it are sent again. */
   #release(client: Client): void {
-    if (!client.isHeld || client.stateTick === 0 || !client.sync.isSent) return
+    if (client.isHeld && client.stateTick > 0 && client.sync.isSent) this.#giveTicks(client, client.stateTick)
+  }
+
+  /** The client has the ticks up to one, and gets those after it. */
+  #giveTicks(client: Client, tick: Tick): void {
     client.isHeld = false
-    client.source.noteExecuted(client.stateTick)
+    client.source.noteExecuted(tick)
     client.source.wake()
+  }
+
+  /** Goes on with a match whose relay is lost, as soon as that is decided. */
+  #succeed(now: Millis): void {
+    const desk = this.succession?.desk
+    if (desk === undefined || this.relay.log.newest > 0) return
+    desk.tick(now)
+    for (const id of desk.takeRefused()) this.kick({ id })
+    if (desk.stage === 'failed') this.end()
+    else if (desk.result !== undefined) this.#adopt(now, desk.result)
+  }
+
+  #adopt(now: Millis, takeover: Takeover): void {
+    const { relay, seats } = this
+    const standing = standingOf(takeover.log)
+    this.#hashMode.adopt(standing.isHashFull)
+    if (this.succession?.mayContinue === false) relay.end('relay-lost')
+    relay.adopt(now, takeover.log, standing, (peer) => this.#clients.has(peer))
+    seats.skipTo(standing.lastPlayer)
+    for (const id of standing.players.keys()) if (seats.of(id) === undefined) this.holdSeat(id, 0, false)
+    for (const { id, role } of this.members) if (role === 'player' && !standing.players.has(id)) this.kick({ id })
+    this.keeping = this.#keep(takeover)
+    this.#joined = Math.max(standing.players.size, this.#card.players[0])
+    for (const client of this.#clients.values()) this.#joinLobby(client)
+    this.#startIfReady()
+    if (relay.hasEnded) this.#handleEnd(now)
+    this.succession?.begin()
+  }
+
+  /** The recording: from the first tick, or with the ticks of a relay that is lost. */
+  #keep(takeover?: Takeover): MatchKeeping {
+    const { relay: { log }, seed, id, type: { game, record } } = this
+    const recorder = record?.({ id, seed, game, log, ...(takeover && { takeover }) })
+    return new MatchKeeping(recorder, log, this.#sha256, () => this.#judged())
   }
 
   #handleVerdict(event: JudgeEvent): void {
@@ -371,14 +385,6 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     return judged
   }
 
-  /** Paths change, so the shortest round trip grows slowly. */
-  #measure(): void {
-    for (const client of this.#clients.values()) {
-      const { smoothedMs } = client.connection.rtt
-      if (client.leastRttMs < Infinity) client.leastRttMs += (smoothedMs - client.leastRttMs) / 100
-    }
-  }
-
   #startIfReady(): void {
     const { relay } = this
     if (this.#joined < this.#card.players[0] || relay.hasEnded) return
@@ -391,9 +397,4 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     for (const { isObserver } of this.#clients.values()) if (!isObserver) return
     this.relay.freeze()
   }
-}
-
-function endReasonOf({ by, code }: CloseReason): EndReason {
-  if (code === 'kicked') return 'kicked'
-  return by === 'network' ? 'timed-out' : 'left'
 }

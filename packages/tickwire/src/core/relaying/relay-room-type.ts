@@ -28,6 +28,11 @@ export interface RelayRoomType extends RoomRules {
   readonly onDesync?: (report: DesyncReport) => void
   /** Decides which state is right when none has a majority. Default: none; see `relay.desync.tie`. */
   readonly referee?: Referee
+  /**
+   * What becomes of a match whose relay is lost, if the host has other `relays`: it goes on there, or is void. Default:
+   * 'continue'.
+   */
+  readonly handover?: 'continue' | 'void'
   /** Makes a recorder for a match. Default: matches are not recorded. */
   readonly record?: (match: RecordedMatch) => RelayRecorder
 }
@@ -39,6 +44,6 @@ export interface Referee {
 }
 
 /** The rules of ranked matches: no player has an advantage by its line, and none can choose the seed. */
-export const RANKED_ROOM: Required<Pick<RelayRoomType, 'relay' | 'seed' | 'lagging'>> = {
-  relay: RANKED_RELAY, seed: 'agreed', lagging: 'drop',
+export const RANKED_ROOM: Required<Pick<RelayRoomType, 'relay' | 'seed' | 'lagging' | 'handover'>> = {
+  relay: RANKED_RELAY, seed: 'agreed', lagging: 'drop', handover: 'void',
 }

@@ -56,6 +56,8 @@ export interface RoomIdentity {
   readonly options?: object
   /** A salted hash of its password. Default: it has none. */
   readonly passwordHash?: Uint8Array | undefined
+  /** Its match began at another server, and its members claim their seats. Default: it begins here. */
+  readonly isClaimed?: boolean
 }
 
 /** What the rooms of one host share. */
@@ -91,6 +93,8 @@ const LEFT: CloseReason = { by: 'local', code: 'left' }
 const NOT_BACK: CloseReason = { by: 'network', code: 'timed-out' }
 
 const NO_BYTES = new Uint8Array(0)
+/** Seats that may be claimed, as a multiple of the seats of the room. */
+const CLAIMED_SEATS_FACTOR = 2
 
 /** The options of a room that was created without any. */
 export function initialOptions({ game }: Pick<RoomRules, 'game'>): object {
@@ -136,6 +140,8 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
   isRestored = false
   /** The room is moving to another process: it has no ticks, and no client is seated. */
   isFrozen = false
+  /** The name of the match, if other servers may take it over. */
+  readonly matchName: string | undefined = undefined
   /** Recorders of datagrams. */
   abstract readonly watch: PacketTap
   readonly #members = new Map<PeerId, Occupant>()
@@ -257,6 +263,21 @@ export abstract class HostedRoom<T extends RoomRules = RoomRules> implements Roo
     const seat = this.seats.sit(peer, serial, isSpectator)
     if (seat === undefined) return false
     this.attach(connection, this.#addMember(seat, connection, { user, data, tokenUser }))
+    return true
+  }
+
+  /** Whether a seat may be claimed that is not held yet. */
+  get isOpenToClaims(): boolean {
+    return false
+  }
+
+  /** Holds a seat of a match that began at another server. False when there are too many. */
+  holdSeat(peer: PeerId, serial: number, isSpectator: boolean, tokenUser?: Uint8Array): boolean {
+    // Members that have left there may claim a seat too, until it is known who is in the match.
+    const most = CLAIMED_SEATS_FACTOR * (isSpectator ? this.seats.spectatorCapacity : this.seats.capacity)
+    if ((isSpectator ? this.seats.spectators : this.seats.players) >= most) return false
+    const seat = this.seats.restore({ peer, serial, isSpectator, promised: [] }, this.now() + this.type.resumeMs)
+    this.#addMember(seat, undefined, { user: tokenUser, data: {}, tokenUser })
     return true
   }
 

@@ -9,6 +9,7 @@
  * code   │ 2    │       │         │ size 1 │ code             the private room with this code
  * create │ 3, 4 │       │         │ size 1 │ type │ pairs     a new room with this metadata; 4: a private one
  * resume │ 5    │       │         │ ticket 28                 the client's previous seat
+ * claim  │ 6    │       │         │                           a seat of another server; the data says which
  *
  * flags    1: a spectator, 2: a password (kinds 1 to 4), 4: options of the new room (kinds 3 and 4)
  * secrets  with flag 2: size 1 │ password; with flag 4: size 1 of the options, which are the first bytes of the data
@@ -55,12 +56,14 @@ export type JoinRequest<O = object> = (
   | ({ readonly code: string } & WithPassword)
   | CreateRequest<O>
   | { readonly resume: Uint8Array }
+  /** A seat in a match that began at another server. The join data has the proof. */
+  | { readonly claim: true }
 ) & {
   /** Default: 'player'. */
   readonly role?: 'player' | 'spectator'
 }
 
-const KIND = { quick: 0, room: 1, code: 2, create: 3, createPrivate: 4, resume: 5 } as const
+const KIND = { quick: 0, room: 1, code: 2, create: 3, createPrivate: 4, resume: 5, claim: 6 } as const
 const FLAG = { spectator: 1, password: 2, options: 4 } as const
 const FLAGS_MAX = 7
 
@@ -93,7 +96,8 @@ export function encodeJoin(join: SentRequest): Uint8Array {
       throw new ConfigError('join.resume', `wrong size (got ${join.resume.length} bytes)`, 'pass the ticket unchanged.')
     begin(KIND.resume)
     for (const byte of join.resume) out.writeBits(byte, 8)
-  } else if ('room' in join) {
+  } else if ('claim' in join) begin(KIND.claim)
+  else if ('room' in join) {
     begin(KIND.room)
     writeText(out, join.room)
   } else if ('code' in join) {
@@ -174,6 +178,7 @@ function readRequest(reader: BitReader, kind: number, bytes: Uint8Array): JoinRe
     case KIND.resume:
       for (let at = 0; at < TICKET_BYTES; at++) reader.readBits(8)
       return { resume: bytes.slice(2) }
+    case KIND.claim: return { claim: true }
     default: return undefined
   }
 }

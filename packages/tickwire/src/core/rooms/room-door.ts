@@ -18,15 +18,18 @@ import type { Millis } from '../base/time.ts'
 import { isPromise, refusePromise, type UserCode } from '../base/user-code.ts'
 import { isEqualConstantTime } from '../crypto/constant-time.ts'
 import type { ConnectRequest, Refusal, Verdict } from '../endpoint/endpoint-config.ts'
-import { initialOptions, type HostedRoom, type RoomListing } from './hosted-room.ts'
+import { initialOptions, type HostedRoom } from './hosted-room.ts'
 import { Invitations, type Invitation, type RoomPlan } from './invitations.ts'
-import { decodeJoin, type JoinRequest, type SentRequest } from './join-body.ts'
+import { decodeJoin, type SentRequest } from './join-body.ts'
 import type { Reservations, SeatOrder } from './reservations.ts'
 import type { TicketMint } from './resume-ticket.ts'
+import type { Seat } from './seats.ts'
 import { isMatch, type RoomDirectory } from './room-directory.ts'
 import type { RoomOrder } from './room-lifecycle.ts'
 import type { PasswordHasher } from './room-password.ts'
-import type { Asking, RoomRules } from './room-rules.ts'
+import type { Asking } from './room-rules.ts'
+import type { SeatClaim } from './room-host-options.ts'
+import { dataOf, isSame, listingOf, withoutPassword } from './request-parts.ts'
 import { encodeWelcome } from './welcome.ts'
 
 /** Counts of refused tickets, by reason. */
@@ -73,6 +76,9 @@ export interface RoomDoorOptions<R extends HostedRoom> {
   planRoom(type: string, order: RoomOrder): RoomPlan<R> | Refusal
   /** Opens a planned room. */
   openPlan(plan: RoomPlan<R>): R | Refusal
+  /** Opens the room of a match that began at another server. */
+  openClaimed(claim: SeatClaim<R>): R | Refusal
+  readClaim(fingerprint: Uint8Array, data: Uint8Array): SeatClaim<R> | undefined
   readonly passwords: PasswordHasher
   /** Counts a guess of a password from this address. False when there were too many. */
   mayGuess(from: string): boolean
@@ -110,8 +116,8 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     const known = this.invitations.of(request.connection)
     if (known !== undefined) return known.isAwaited ? 'later' : known.welcome
     const sent = decodeJoin(request.user)
-    const verdict =
-      sent === undefined ? 'refused' : 'resume' in sent ? this.#resume(request, sent.resume) : this.#seat(request, sent)
+    const verdict = sent === undefined ? 'refused' : 'resume' in sent ? this.#resume(request, sent.resume)
+      : 'claim' in sent ? this.#claim(request) : this.#seat(request, sent)
     if (typeof verdict === 'string' && verdict !== 'later') this.counts[verdict]++
     return verdict === 'data' ? 'refused' : verdict
   }
@@ -234,7 +240,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
   }
 
   #resume({ connection, fingerprint, token }: ConnectRequest, bytes: Uint8Array): Verdict {
-    const { mint, directory, now } = this.#options
+    const { mint, directory } = this.#options
     const ticket = mint.read(bytes)
     const room = ticket === undefined ? undefined : directory.byNumber(ticket.room)
     const seat = ticket === undefined ? undefined : room?.seats.of(ticket.peer)
@@ -244,34 +250,48 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
       this.tickets.expired++
     else if (!room.seats.accepts(seat, ticket.serial)) this.tickets.spent++
     else if (!this.#isOwner(room.tokenUserOf(seat.peer), token)) this.tickets.stolen++
-    else {
-      // Drawn per request: if two clients show the same ticket, only the client that takes the seat gets a valid next
-      // ticket.
-      const serial = mint.drawSerial()
-      room.seats.promise(seat, serial)
-      const welcome = this.#welcome(room, seat.peer, serial, true)
-      const until = now() + INVITATION_MS
-      // Keep the seat during the handshake. `untilMax` bounds this, so repeated handshakes cannot hold the seat
-      // forever.
-      if (seat.state === 'held') seat.until = Math.min(Math.max(seat.until, until), seat.untilMax)
-      const { peer, isSpectator } = seat
-      this.invitations.add(connection, {
-        site: room,
-        peer,
-        isSpectator,
-        serial,
-        until,
-        usedSerial: seat.serial,
-        isAwaited: false,
-        tokenUser: token?.user,
-        reservation: undefined,
-        user: undefined,
-        data: {},
-        welcome,
-      })
-      return welcome
-    }
+    else return this.#inviteBack(connection, room, seat, token?.user)
     return 'ticket'
+  }
+
+  /** The seat of a match that began at another server: it is held here from the first claim on. */
+  #claim({ connection, fingerprint, data, token }: ConnectRequest): Verdict {
+    const { mint, directory, readClaim, openClaimed } = this.#options
+    const claim = readClaim(fingerprint, data)
+    if (claim === undefined) return 'ticket'
+    const { match, peer, isSpectator } = claim
+    const known = [...directory.rooms].find(({ matchName }) => matchName === match)
+    const room = known ?? openClaimed(claim)
+    if (typeof room === 'string') return room
+    // A match that is still played where it began has tickets for its seats.
+    if (room.ending !== undefined || room.id !== match) return 'ticket'
+    if (room.seats.of(peer) === undefined) {
+      const isHeld = room.isOpenToClaims && room.holdSeat(peer, mint.drawSerial(), isSpectator, token?.user)
+      if (!isHeld) return 'full'
+    }
+    const seat = room.seats.of(peer)
+    if (seat === undefined || seat.isSpectator !== isSpectator) return 'ticket'
+    claim.note(room)
+    return this.#inviteBack(connection, room, seat, token?.user)
+  }
+
+  /** Invites a client to the seat that is its own. */
+  #inviteBack(connection: number, room: R, seat: Seat, tokenUser: Uint8Array | undefined): Uint8Array {
+    // Drawn per request: if two clients show the same ticket, only the client that takes the seat gets a valid next
+    // ticket.
+    const serial = this.#options.mint.drawSerial()
+    room.seats.promise(seat, serial)
+    const welcome = this.#welcome(room, seat.peer, serial, true)
+    const until = this.#options.now() + INVITATION_MS
+    // Keep the seat during the handshake. `untilMax` bounds this, so repeated handshakes cannot hold the seat
+    // forever.
+    if (seat.state === 'held') seat.until = Math.min(Math.max(seat.until, until), seat.untilMax)
+    const { peer, isSpectator } = seat
+    this.invitations.add(connection, {
+      site: room, peer, isSpectator, serial, until, usedSerial: seat.serial, isAwaited: false, tokenUser,
+      reservation: undefined, user: undefined, data: {}, welcome,
+    })
+    return welcome
   }
 
   /** The room for reserved seats: the one that is asked for, the fullest that fits, or a new one. */
@@ -368,30 +388,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
   }
 }
 
-/** The join data of a client. Undefined when it is invalid. */
-function dataOf({ joinCodec }: RoomRules['game'], bytes: Uint8Array): object | undefined {
-  if (joinCodec !== undefined) return joinCodec.decode(bytes)
-  return bytes.length === 0 ? {} : undefined
-}
-
 /** The room of an invitation, if it is open. */
 export function openRoom<R extends HostedRoom>(site: R | RoomPlan<R>): R | undefined {
   return 'identity' in site ? site.room : site
-}
-
-/** The listing of a room that is not open yet. */
-function listingOf({ identity, type: { capacity } }: RoomPlan): RoomListing {
-  const { id, typeName, metadata, passwordHash } = identity
-  const hasPassword = passwordHash !== undefined
-  return { id, type: typeName, players: 0, capacity, spectators: 0, metadata, isLocked: false, hasPassword }
-}
-
-/** The request as code of the game may see and log it, and the password. */
-function withoutPassword(sent: SentRequest): { readonly join: JoinRequest; readonly password: string | undefined } {
-  const { optionsSize: _size, password, ...join } = sent as SentRequest & { readonly password?: string }
-  return { join: join as JoinRequest, password }
-}
-
-function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : isEqualConstantTime(a, b)
 }

@@ -3,7 +3,7 @@
  */
 
 import type { Entropy } from '../base/entropy.ts'
-import type { Millis } from '../base/time.ts'
+import type { Millis, PeerId } from '../base/time.ts'
 import type { CodeFault } from '../base/user-code.ts'
 import type { RuleCode } from '../connection/close-reason.ts'
 import type { FragmentPool } from '../delivery/fragment-pool.ts'
@@ -52,12 +52,27 @@ export interface RoomHostOptions<R extends HostedRoom = HostedRoom> {
   readonly onWake?: () => void
 }
 
+/** A seat of a match that began at another server. */
+export interface SeatClaim<R extends HostedRoom = HostedRoom> {
+  /** The name of the match: the id of its room here. */
+  readonly match: string
+  /** The name of the room type. */
+  readonly typeName: string
+  readonly seed: number
+  readonly peer: PeerId
+  readonly isSpectator: boolean
+  /** The client has an invitation to its seat in this room. */
+  note(room: R): void
+}
+
 /** What a room host needs to know about its matches. `game/match-host.ts` is the one of matches with a world. */
 export interface RoomHostParts<R extends HostedRoom> {
   /** The settings of the endpoint that follow from the games. */
   readonly endpoint: Pick<EndpointConfig, 'tickRate' | 'timers' | 'maxDatagramBytes' | 'congestion'>
   /** Creates a room. May throw an error of the game's code. */
   build(identity: RoomIdentity, type: R['type'], wiring: RoomWiring): R
+  /** Reads the claim to a seat of a match that began at another server. Undefined: it is invalid. Default: all are. */
+  readClaim?(fingerprint: Uint8Array, data: Uint8Array): SeatClaim<R> | undefined
   /** The seed of a new room, from the one that was asked for or drawn. Default: the same. */
   seedOf?(type: R['type'], seed: number): number
 }

@@ -74,7 +74,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
   constructor(
     rules: { readonly [name: string]: RoomRules },
     options: RoomHostOptions<R>,
-    { endpoint, build, seedOf = (_type, seed) => seed }: RoomHostParts<R>,
+    { endpoint, build, readClaim, seedOf = (_type, seed) => seed }: RoomHostParts<R>,
   ) {
     const types = new Map(Object.entries(rules).map(([name, each]) => [name, completeRules(name, each) as R['type']]))
     const [first, ...others] = [...types.values()].map(({ game: { fingerprint } }) => fingerprint)
@@ -104,6 +104,8 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
       mayGuess: (from) => guesses.mayGuess(this.#now[0], from),
       planRoom: (type, order) => this.#lifecycle.plan(type, order),
       openPlan: (plan) => this.#lifecycle.openPlan(plan),
+      openClaimed: (claim) => this.#lifecycle.openClaimed(claim),
+      readClaim: (fingerprint, data) => readClaim?.(fingerprint, data),
       guard,
       onAnswer: () => options.onWake?.(),
       now: () => this.#now[0],

@@ -19,7 +19,7 @@ import { initialOptions, type HostedRoom, type RoomIdentity, type RoomWiring } f
 import type { RoomPlan } from './invitations.ts'
 import { checkPassword, type Metadata } from './join-body.ts'
 import type { RoomDirectory } from './room-directory.ts'
-import type { RoomHostOptions, RoomHostParts } from './room-host-options.ts'
+import type { RoomHostOptions, RoomHostParts, SeatClaim } from './room-host-options.ts'
 import type { RoomImage } from './room-image.ts'
 import type { PasswordHasher } from './room-password.ts'
 import type { RoomRules } from './room-rules.ts'
@@ -136,6 +136,17 @@ export class RoomLifecycle<R extends HostedRoom> {
     room.seats.skipTo(plan.lastPeer)
     plan.room = room
     return room
+  }
+
+  /** Opens the room of a match that began at another server. */
+  openClaimed({ match, typeName, seed }: SeatClaim<R>): R | Refusal {
+    const { types, directory } = this.#parts
+    const type = types.get(typeName)
+    if (type === undefined) return 'no-room'
+    if (!this.#hasRoomForRoom()) return 'full'
+    const { metadata } = type
+    const identity = { ...directory.drawIdentity(false), id: match, typeName, seed, metadata, isClaimed: true }
+    return this.#open(identity, type)
   }
 
   /** The states of all rooms that have not ended. */

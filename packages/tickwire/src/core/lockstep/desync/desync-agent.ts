@@ -105,6 +105,16 @@ export class DesyncAgent implements RunnerWatch {
     this.#closeFile()
   }
 
+  /** Goes back to a past tick of the match. False: its world is not kept. */
+  rewind(tick: Tick): boolean {
+    const kept = this.#history.open(tick)
+    if (kept === undefined) return false
+    this.#runner.rewind(kept.world, kept.roster)
+    this.#history.discard(kept.world)
+    this.#sealer?.rewind(tick)
+    return true
+  }
+
   handleMessage(now: Millis, message: SyncMessage): void {
     switch (message.kind) {
       case 'request':

@@ -1,0 +1,33 @@
+/** Parts of the request of a client for a seat. */
+
+import { isEqualConstantTime } from '../crypto/constant-time.ts'
+import type { RoomListing } from './hosted-room.ts'
+import type { RoomPlan } from './invitations.ts'
+import type { JoinRequest, SentRequest } from './join-body.ts'
+import type { RoomRules } from './room-rules.ts'
+
+/** The join data of a client. Undefined when it is invalid. */
+export function dataOf({ joinCodec }: RoomRules['game'], bytes: Uint8Array): object | undefined {
+  if (joinCodec !== undefined) return joinCodec.decode(bytes)
+  return bytes.length === 0 ? {} : undefined
+}
+
+/** The listing of a room that is not open yet. */
+export function listingOf({ identity, type: { capacity } }: RoomPlan): RoomListing {
+  const { id, typeName, metadata, passwordHash } = identity
+  const hasPassword = passwordHash !== undefined
+  return { id, type: typeName, players: 0, capacity, spectators: 0, metadata, isLocked: false, hasPassword }
+}
+
+/** The request as code of the game may see and log it, and the password. */
+export function withoutPassword(
+  sent: SentRequest,
+): { readonly join: JoinRequest; readonly password: string | undefined } {
+  const { optionsSize: _size, password, ...join } = sent as SentRequest & { readonly password?: string }
+  return { join: join as JoinRequest, password }
+}
+
+/** Whether two tokens have the same user. */
+export function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : isEqualConstantTime(a, b)
+}

@@ -1,0 +1,61 @@
+/** A relay process is killed in the middle of a match over UDP and WebSocket: the match goes on at the next one. */
+
+import { afterEach, expect, test } from 'vitest'
+import { relay, type LockstepRoom } from 'tickwire/lockstep'
+import { connect } from 'tickwire/node'
+import { game, Spawn, Unit } from '../sim/lockstep-game.ts'
+import { startGroup } from './relay-group.ts'
+
+const ends: (() => unknown)[] = []
+afterEach(async () => { for (const end of ends.splice(0)) await end() })
+
+async function until(isTrue: () => boolean, msMax = 20_000): Promise<void> {
+  for (const deadline = performance.now() + msMax; !isTrue();) {
+    if (performance.now() > deadline) throw new Error(`still not true after ${msMax} ms: ${isTrue}`)
+    await new Promise((resolve) => { setTimeout(resolve, 10) })
+  }
+}
+
+interface Player {
+  readonly room: LockstepRoom
+  readonly hashes: Map<number, string>
+  readonly continued: number[]
+}
+
+async function enter(url: string): Promise<Player> {
+  const hashes = new Map<number, string>()
+  const onTick = (tick: number, low: number, high: number): void => { hashes.set(tick, `${high}.${low}`) }
+  const room = await connect(game, relay(url), { runner: { onTick } }) as unknown as LockstepRoom
+  const continued: number[] = []
+  room.onContinued((tick) => { continued.push(tick) })
+  ends.push(() => room.leave())
+  return { room, hashes, continued }
+}
+
+test('[HAND10] after SIGKILL to the relay, clients over UDP and WebSocket play on at the next one', async () => {
+  const group = await startGroup(2)
+  for (const { child } of group) ends.push(() => child.kill('SIGKILL'))
+  const [first] = group as [typeof group[0]]
+  const players = [await enter(first.url), await enter(first.udp), await enter(first.udp)]
+  await until(() => players.every(({ room }) => room.players.length === 3 && room.tick > 80))
+  expect(players.map(({ room }) => room.transport)).toEqual(['websocket', 'udp', 'udp'])
+  for (const { room } of players) expect(room.order(Spawn, { count: 1 })).toBe('sent')
+  first.child.removeAllListeners('exit')
+  first.child.kill('SIGKILL')
+  await until(() => players.every(({ continued }) => continued.length === 1))
+  const [tick] = players[0]!.continued as [number]
+  for (const { room, continued } of players) {
+    expect(continued).toEqual([tick])
+    expect(tick).toBeGreaterThan(80)
+    await until(() => room.isContinued && !room.isAway)
+  }
+  // Orders given before the kill are executed, and new ones too.
+  const count = (): number => [...players[1]!.room.world.seen(Unit)].length
+  await until(() => count() >= 3 * 6 + 3)
+  for (const { room } of players) await until(() => room.order(Spawn, { count: 1 }) === 'sent')
+  await until(() => count() >= 3 * 6 + 6)
+  await until(() => players.every(({ room }) => room.tick > tick + 60))
+  const last = Math.min(...players.map(({ room }) => room.tick))
+  for (let each = 1; each <= last; each++)
+    expect(new Set(players.map(({ hashes }) => hashes.get(each))).size, `tick ${each}`).toBe(1)
+}, 60_000)

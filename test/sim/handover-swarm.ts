@@ -1,0 +1,221 @@
+/**
+ * One lockstep match from one seed whose relay crashes, and the invariants I23, I24, I25, I38 and I39.
+ *
+ * Players are honest, or claim ticks that never were. Some are gone when the relay crashes, or stand still for a while.
+ * Lines lose and delay. Sometimes the next relay crashes as well.
+ */
+
+import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
+import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
+import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
+import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { readTicks } from '../reference/lockstep-checker.ts'
+import { HandoverParty, type HandoverClient } from './handover-party.ts'
+import { ViolationError, type InvariantId, type Violation } from './invariants.ts'
+import { game, Spawn, Take } from './lockstep-game.ts'
+import type { LockstepResult } from './lockstep-swarm.ts'
+
+const STEP_MS = 25
+const HANDOVER_BAR_MS = 6000
+const TAKE = game.orders.indexOf(Take)
+
+interface Actor {
+  readonly client: HandoverClient
+  isLiar: boolean
+  takes: number
+}
+
+/** A bug to plant: called after every step of time. */
+export type HandoverPlant = (party: HandoverParty) => void
+
+/** Plays the match of a seed. */
+export function playHandover(seed: number, plant: HandoverPlant = () => {}): LockstepResult {
+  return new HandoverWorld(seed, plant).play()
+}
+
+class HandoverWorld {
+  readonly #seed: number
+  readonly #dice: Dice
+  readonly #party: HandoverParty
+  readonly #actors: Actor[] = []
+  readonly #counts: Record<string, number> = {}
+  readonly #isGood: boolean
+  readonly #plant: HandoverPlant
+  /** Where the match is played. */
+  #relay = 0
+  /** The bytes of the log that are kept whatever happens: two honest players hold them. */
+  #kept: Uint8Array = new Uint8Array(0)
+
+  constructor(seed: number, plant: HandoverPlant) {
+    this.#seed = seed
+    this.#plant = plant
+    this.#dice = new Dice(seed ^ 0x4a0d)
+    const dice = this.#dice
+    this.#isGood = dice.chance(0.5)
+    const worst = this.#isGood ? 0.1 : dice.fraction()
+    const weather = (): Weather => ({
+      latencyMs: 20 + 80 * worst * dice.fraction(), jitterMs: 40 * worst * dice.fraction(),
+      loss: 0.2 * worst * dice.fraction(), duplication: 0.1 * worst,
+    })
+    const rules = { ...(dice.chance(0.3) && { seed: 'agreed' as const }), relay: { stallMs: 2000 } }
+    this.#party = new HandoverParty({
+      game: game as never, seed, clients: 1 + Math.floor(5 * dice.fraction()), relays: 3, weather, rules,
+    })
+    for (const client of this.#party.clients) this.#actors.push({ client, isLiar: false, takes: 0 })
+    if (dice.chance(0.2)) this.#party.add(true)
+  }
+
+  play(): LockstepResult {
+    let violation: Violation | undefined
+    const dice = this.#dice
+    try {
+      this.#run(1500 + 4000 * dice.fraction())
+      this.#crash()
+      if (dice.chance(0.2)) {
+        this.#run(500)
+        this.#crash()
+      }
+      this.#run(3000)
+      this.#check()
+    } catch (error) {
+      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
+      const problem = error instanceof Error ? `${error.message}` : String(error)
+      violation = { invariant, atMs: this.#party.clock.now, node: 'handover', problem }
+    }
+    const trace = new Uint32Array(2)
+    const log = this.#log()
+    if (log !== undefined) hashBytes(log.bytes, 0, log.length, this.#seed, trace, 0)
+    return {
+      seed: this.#seed, violation, weather: calm(), endpointTicks: (log?.newest ?? 0) * (this.#actors.length + 1),
+      simulatedMs: this.#party.clock.now, traceHash: hashHex(trace, 0), tally: new LinkTally(), counts: this.#counts,
+    }
+  }
+
+  #count(name: string): void {
+    this.#counts[name] = (this.#counts[name] ?? 0) + 1
+  }
+
+  #log(): { readonly bytes: Uint8Array; readonly length: number; readonly newest: number } | undefined {
+    return this.#party.relays[this.#relay]?.match?.relay.log
+  }
+
+  #run(ms: number): void {
+    for (let passed = 0; passed < ms; passed += STEP_MS) {
+      this.#act()
+      this.#party.run(STEP_MS)
+      this.#plant(this.#party)
+    }
+  }
+
+  /** Orders of all players. */
+  #act(): void {
+    const dice = this.#dice
+    const { now } = this.#party.clock
+    for (const actor of this.#actors) {
+      const { client } = actor
+      if (client.isGone || now < client.frozenUntil) continue
+      if (dice.chance(0.15) && client.order(now, Take as never, { crate: (actor.takes + 1) % 65_536 }) === 'sent')
+        actor.takes++
+      if (dice.chance(0.05)) client.order(now, Spawn as never, { count: 1 })
+      if (dice.chance(0.002)) client.client.runner?.setSpeed(now, dice.chance(0.5) ? 2 : 0.5)
+    }
+  }
+
+  /** The relay crashes, with players that are gone, frozen or lie, and the match goes on, or is refused. */
+  #crash(): void {
+    const dice = this.#dice
+    const { clock } = this.#party
+    const here = this.#actors.filter(({ client }) => client.relay === this.#relay && client.client.runner !== undefined)
+    const isMishap = dice.chance(0.3) && here.length > 2
+    const mishap = here[Math.floor(dice.fraction() * here.length)]
+    if (isMishap && mishap !== undefined) {
+      const draw = dice.fraction()
+      this.#count(draw < 0.4 ? 'gone' : draw < 0.7 ? 'frozen' : 'liar')
+      if (draw < 0.4) mishap.client.isGone = true
+      else if (draw < 0.7) mishap.client.frozenUntil = clock.now + 4000 * dice.fraction()
+      else this.#lie(mishap)
+    }
+    this.#party.crash(this.#relay)
+    this.#count('crash')
+    const crashedAt = clock.now
+    const before = here.map(({ client }) => client.continued.length)
+    this.#keep(here)
+    const isAll = (): boolean =>
+      here.every(({ client, isLiar }, each) => client.isGone || isLiar || client.continued.length > before[each]!)
+    const step = (): boolean => {
+      this.#plant(this.#party)
+      return isAll()
+    }
+    for (let passed = 0; passed < (this.#isGood ? HANDOVER_BAR_MS : 30_000) && !step(); passed += STEP_MS)
+      this.#party.run(STEP_MS)
+    const tookMs = clock.now - crashedAt
+    this.#counts['tookMs'] = Math.max(this.#counts['tookMs'] ?? 0, tookMs)
+    const there = here.filter(({ client }, each) => client.continued.length > before[each]!)
+    const [first] = there
+    if (first === undefined) {
+      hold('I39', !this.#isGood || here.length === 0, `no client went on within ${tookMs} ms`)
+      this.#count('void')
+      return
+    }
+    hold('I39', !this.#isGood || isAll(), `only ${there.length} of ${here.length} went on within ${tookMs} ms`)
+    this.#relay = first.client.relay
+    this.#count('continued')
+    const log = this.#log()
+    const isKept = log !== undefined && this.#kept.every((byte, at) => log.bytes[at] === byte)
+    hold('I38', isKept && log.length >= this.#kept.length, 'a tick that two players hold is not in the match')
+  }
+
+  /** The longest run of ticks that two honest players hold. Packets that are under way can only make it longer. */
+  #keep(here: readonly Actor[]): void {
+    const { now } = this.#party.clock
+    const honest = here.filter(({ client, isLiar }) => !client.isGone && !isLiar && client.frozenUntil <= now)
+    const lengths = honest.map(({ client: { client: { feed: { log } } } }) => log.endOf(log.newest))
+      .sort((a, b) => b - a)
+    const length = lengths[Math.min(1, lengths.length - 1)] ?? 0
+    const holder = honest.find(({ client: { client: { feed: { log } } } }) => log.endOf(log.newest) >= length)
+    this.#kept = holder === undefined || 2 * honest.length <= here.length
+      ? this.#kept : holder.client.client.feed.log.bytes.slice(0, length)
+  }
+
+  /** The player claims ticks that never were. */
+  #lie(actor: Actor): void {
+    actor.isLiar = true
+    const { client } = actor
+    client.onClaim = () => {
+      const { log } = client.client.feed
+      const count = Math.ceil(20 * this.#dice.fraction())
+      if (this.#dice.chance(0.5)) log.retreat(Math.max(2, log.newest - count))
+      for (let each = 0; each < 2 * count; each++) log.append(Uint8Array.of(0x5a), 1)
+    }
+  }
+
+  #check(): void {
+    const log = this.#log()
+    if (log === undefined) return
+    const ticks = readTicks(log.bytes.slice(0, log.length))
+    this.#counts['ticks'] = ticks.length
+    const known: string[] = []
+    for (const { client, isLiar } of this.#actors) {
+      if (isLiar || client.isGone || client.relay !== this.#relay) continue
+      const own = client.client.feed.log
+      const isEqual = own.bytes.slice(0, own.length).every((byte, at) => byte === log.bytes[at])
+      hold('I23', isEqual && own.length <= log.length, 'a client has other bytes than the relay')
+      client.hashes.forEach((hash, tick) => {
+        known[tick] ??= hash
+        hold('I24', known[tick] === hash, `a client has another world after tick ${tick}`)
+      })
+    }
+    const last = new Map<number, number>()
+    for (const { player, type, data } of ticks.flat()) {
+      if (type !== TAKE || player === 0) continue
+      const serial = Number.parseInt(data.slice(2) + data.slice(0, 2), 16)
+      hold('I25', serial > (last.get(player) ?? 0), `order ${serial} of player ${player} is there twice, or late`)
+      last.set(player, serial)
+    }
+  }
+}
+
+function hold(invariant: InvariantId, isHeld: boolean, problem: string): void {
+  if (!isHeld) throw new ViolationError(invariant, problem)
+}
