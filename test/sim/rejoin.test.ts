@@ -231,3 +231,15 @@ test('[REJOIN12] a client is connecting, authorized, downloading, catching up an
   expect(seen).toEqual(['connecting', 'authorized', 'downloading', 'catching-up', 'active'])
   expect(party.clients[0]!.client.status).toBe('active')
 })
+
+test('[REJOIN5] observers that join one after the other all go on from images', () => {
+  const party = longMatch(40, { observerDelayTicks: 90 })
+  const observers = [1, 2, 3].map(() => {
+    const observer = party.add({ role: 'spectator' })
+    party.run(700)
+    return observer
+  })
+  party.run(6000)
+  for (const observer of observers)
+    expect(party.match.relay.log.newest - observer.client.runner!.tick).toBeLessThan(110)
+})

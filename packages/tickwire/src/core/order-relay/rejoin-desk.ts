@@ -71,8 +71,8 @@ export class RejoinDesk {
   /** Since when a player wants to return, until it steps the newest ticks. */
   readonly #since = new Map<PeerId, Millis>()
   #ask: Ask | undefined
-  /** An image for observers, which may not receive its tick yet. */
-  #late: { readonly tick: Tick; readonly bytes: Uint8Array; readonly to: Set<PeerId> } | undefined
+  /** Images for observers, which may not receive their ticks yet. */
+  #late: { readonly tick: Tick; readonly bytes: Uint8Array; readonly to: Set<PeerId> }[] = []
   #out: { readonly to: PeerId; readonly message: SyncMessage }[] = []
 
   constructor(parts: DeskParts) {
@@ -98,7 +98,7 @@ export class RejoinDesk {
   /** A client has left. */
   handleGone(now: Millis, peer: PeerId): void {
     this.#waiting.delete(peer)
-    this.#late?.to.delete(peer)
+    for (const { to } of this.#late) to.delete(peer)
     this.#servedAt.delete(peer)
     this.#since.delete(peer)
     const ask = this.#ask
@@ -107,14 +107,14 @@ export class RejoinDesk {
 
   tick(now: Millis): void {
     if (this.#ask !== undefined && now >= this.#ask.deadline) this.#fail(now, this.#ask)
-    const late = this.#late
-    if (late === undefined) return
-    for (const peer of late.to) {
-      if (this.#parts.newestFor(peer) < late.tick) continue
-      late.to.delete(peer)
-      this.#give(peer, late.tick, late.bytes)
+    for (const { tick, bytes, to } of this.#late) {
+      for (const peer of to) {
+        if (this.#parts.newestFor(peer) < tick) continue
+        to.delete(peer)
+        this.#give(peer, tick, bytes)
+      }
     }
-    if (late.to.size === 0) this.#late = undefined
+    if (this.#late.length > 0) this.#late = this.#late.filter(({ to }) => to.size > 0)
   }
 
   /** Players that did not return in time, each once. */
@@ -200,7 +200,7 @@ export class RejoinDesk {
       else this.#give(peer, tick, bytes)
     }
     this.#waiting.clear()
-    if (late.size > 0) this.#late = { tick, bytes, to: late }
+    if (late.size > 0) this.#late.push({ tick, bytes, to: late })
   }
 
   /** There is no state: the client steps what it receives. */
