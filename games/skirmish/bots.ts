@@ -10,19 +10,24 @@ import { isFree, queueLength } from './economy.ts'
 import { columnOf, rowOf, SIZE } from './map.ts'
 import type { Command } from './orders.ts'
 import {
-  ARTILLERY, BARRACKS, BUILDINGS, FACTORY, HEADQUARTERS, RAIDER, SOLDIER, TANK, TICK_RATE, TURRET, UNITS, WORKER,
+  ARTILLERY, BARRACKS, BUILDINGS, FACTORY, HEADQUARTERS, RAIDER, SEATS, SOLDIER, STORM_AT, TANK, TICK_RATE, TURRET,
+  UNITS, WORKER,
 } from './rules.ts'
 import { cellOf, distance, nearestDeposit } from './units.ts'
 
 interface Skill {
   /** Ticks between two thoughts. */
   readonly every: number
+  /** Headquarters, and workers for each of them. */
+  readonly homes: number
   readonly workers: number
   readonly barracks: number
   readonly factories: number
   readonly turrets: number
-  /** Fighters at home that attack together. */
+  /** Fighters at home that attack together. In the storm, half of them is enough. */
   readonly wave: number
+  /** Whether it attacks the weakest enemy that is near, and only when it is stronger. Otherwise the nearest enemy. */
+  readonly isSly: boolean
   /** The first attack is not before this tick. */
   readonly patience: number
   /** What barracks and factories train, in turns. */
@@ -33,24 +38,32 @@ interface Skill {
 /** Indexed by level. */
 const SKILLS: readonly Skill[] = [
   {
-    every: 300, workers: 0, barracks: 0, factories: 0, turrets: 0, wave: 999, patience: 0, infantry: [], vehicles: [],
+    every: 300, homes: 0, workers: 0, barracks: 0, factories: 0, turrets: 0, wave: 999, isSly: false,
+    patience: 0, infantry: [], vehicles: [],
   },
   {
-    every: 150, workers: 7, barracks: 1, factories: 0, turrets: 1, wave: 10, patience: 240 * TICK_RATE,
+    every: 150, homes: 1, workers: 7, barracks: 1, factories: 0, turrets: 1, wave: 9, isSly: false,
+    patience: 330 * TICK_RATE,
     infantry: [SOLDIER, RAIDER], vehicles: [],
   },
   {
-    every: 75, workers: 12, barracks: 2, factories: 1, turrets: 2, wave: 22, patience: 240 * TICK_RATE,
+    every: 75, homes: 1, workers: 12, barracks: 2, factories: 1, turrets: 2, wave: 22, isSly: false,
+    patience: 240 * TICK_RATE,
     infantry: [SOLDIER, SOLDIER, RAIDER], vehicles: [TANK],
   },
   {
-    every: 30, workers: 18, barracks: 3, factories: 2, turrets: 2, wave: 36, patience: 240 * TICK_RATE,
+    every: 30, homes: 2, workers: 18, barracks: 3, factories: 2, turrets: 2, wave: 30, isSly: true,
+    patience: 240 * TICK_RATE,
     infantry: [SOLDIER, SOLDIER, SOLDIER, RAIDER], vehicles: [TANK, TANK, ARTILLERY],
   },
 ]
 
 /** Cells around home that a bot defends, and units that are farther are in the field. */
 const HOME = 20
+/** A deposit that is farther from headquarters needs other headquarters. */
+const FAR = 16
+/** How many times the fighters of an enemy a sly bot needs to attack it. */
+const ADVANTAGE = 1.25
 /** Units that one order names. */
 const ORDER_UNITS = 120
 
@@ -110,27 +123,43 @@ function expand(survey: Survey): Command[] {
     [BARRACKS, count(BARRACKS) < 1 && workers.length >= 6],
     [FACTORY, count(FACTORY) < skill.factories && count(BARRACKS) >= 1 && workers.length >= 9],
     [TURRET, count(TURRET) < skill.turrets && workers.length >= 7 && survey.fighters.length >= 4],
-    [BARRACKS, count(BARRACKS) < skill.barracks && workers.length >= 10],
+    [BARRACKS, count(BARRACKS) < skill.barracks && workers.length >= 6 + 4 * count(BARRACKS)],
+    [HEADQUARTERS, count(HEADQUARTERS) < skill.homes && workers.length >= 14 && survey.fighters.length >= 20],
   ]
   const kind = isLacking.find(([, isNeeded]) => isNeeded)?.[0]
   const worker = workers[0]
-  if (kind === undefined || worker === undefined || workers.some(({ mode }) => mode === BUILDING)) return []
+  const builder = workers.find(({ mode }) => mode === BUILDING)
+  // A building is paid when its worker arrives.
+  if (builder !== undefined) survey.crystals -= BUILDINGS[builder.plan]!.cost
+  if (kind === undefined || worker === undefined || builder !== undefined) return []
   if (survey.crystals < BUILDINGS[kind]!.cost) {
     // Saves for it.
     survey.crystals = 0
     return []
   }
   survey.crystals -= BUILDINGS[kind]!.cost
-  const at = siteFor(field, home, kind)
+  const around = kind === HEADQUARTERS ? farDeposit(survey) : home.at
+  const at = around < 0 ? -1 : siteFor(field, around, kind)
   return at < 0 ? [] : [{ name: 'Build', values: { unit: worker.id, kind, at } }]
 }
 
-/** The nearest free site around home: on squares that grow. */
-function siteFor(field: Battlefield, home: BuildingObject, kind: number): number {
+/** The deposit that is nearest to home, of those that no own headquarters is near; -1: there is none. */
+function farDeposit({ field, home, buildings }: Survey): number {
+  const homes = buildings.filter(({ kind }) => kind === HEADQUARTERS)
+  let [best, least] = [-1, Infinity]
+  for (const { at } of field.crystals) {
+    const apart = distance(at, home.at)
+    if (apart < least && homes.every((each) => distance(at, each.at) > FAR)) [best, least] = [at, apart]
+  }
+  return best
+}
+
+/** The nearest free site around a cell: on squares that grow. */
+function siteFor(field: Battlefield, around: number, kind: number): number {
   for (let ring = 4; ring <= 14; ring++) {
     for (let side = -ring; side <= ring; side += 2) {
       for (const [dx, dy] of [[side, -ring], [ring, side], [-side, ring], [-ring, -side]] as const) {
-        const [x, y] = [columnOf(home.at) + dx, rowOf(home.at) + dy]
+        const [x, y] = [columnOf(around) + dx, rowOf(around) + dy]
         if (x > 1 && y > 1 && x < SIZE - 4 && y < SIZE - 4 && isFree(field, kind, y * SIZE + x)) return y * SIZE + x
       }
     }
@@ -141,10 +170,12 @@ function siteFor(field: Battlefield, home: BuildingObject, kind: number): number
 function recruit(survey: Survey): Command[] {
   const { skill, buildings, field, fighters } = survey
   const commands: Command[] = []
+  const workers = survey.workers.length
+  const homes = buildings.filter(({ kind }) => kind === HEADQUARTERS).length
   for (const building of buildings) {
     if (building.builtAt > field.world.tick || queueLength(building) >= 2) continue
     const choice = building.kind === BARRACKS ? skill.infantry : building.kind === FACTORY ? skill.vehicles : []
-    const isHome = building === survey.home && survey.workers.length < skill.workers && queueLength(building) === 0
+    const isHome = building.kind === HEADQUARTERS && workers < homes * skill.workers && queueLength(building) === 0
     const kind = isHome ? WORKER : choice[(fighters.length + commands.length) % choice.length]
     if (kind === undefined || survey.crystals < UNITS[kind]!.cost) continue
     survey.crystals -= UNITS[kind]!.cost
@@ -162,23 +193,28 @@ function command(survey: Survey): Command[] {
   const atHome = fighters.filter((unit) => unit.mode === IDLE && isNear(unit))
   const away = fighters.filter((unit) => unit.mode === IDLE && !isNear(unit))
   if (intruder !== undefined) return advance(atHome.filter(({ target }) => target === 0), cellOf(intruder))
-  const target = targetOf(survey)
+  const { at: target, fighters: defenders } = targetOf(survey)
   if (target < 0) return []
   const lost = away.filter((unit) => unit.target === 0)
-  const isReady = field.world.tick - field.match.beganAt >= skill.patience && atHome.length >= skill.wave
+  const played = field.world.tick - field.match.beganAt
+  const wave = played < STORM_AT ? skill.wave : skill.wave / 2
+  const isReady = played >= skill.patience && atHome.length >= Math.max(wave, defenders * ADVANTAGE)
   return [
     ...(isReady ? advance(atHome, target) : []),
-    ...advance(lost, away.length >= skill.wave / 3 ? target : home.at - SIZE),
+    ...advance(lost, away.length >= wave / 3 ? target : home.at - SIZE),
   ]
 }
 
-/** The headquarters of the enemy that is nearest to home. */
-function targetOf({ field, seat, home }: Survey): number {
-  let [best, least] = [-1, Infinity]
+/** The headquarters of the enemy to attack. Of two that are equally near, the next one clockwise. */
+function targetOf({ field, seat, home, skill }: Survey): { at: number; fighters: number } {
+  const fighters = new Int32Array(SEATS)
+  if (skill.isSly) for (const unit of field.units) if (unit.kind !== WORKER) fighters[unit.seat]!++
+  let [best, least] = [{ at: -1, fighters: 0 }, Infinity]
   for (const building of field.buildings) {
     if (building.kind !== HEADQUARTERS || !field.areEnemies(seat, building.seat) || !building.isAlive) continue
-    const apart = distance(building.at, home.at)
-    if (apart < least) [best, least] = [building.at + SIZE + 1, apart]
+    const turns = (building.seat - seat + SEATS) % SEATS
+    const cost = distance(building.at, home.at) + fighters[building.seat]! + turns / SEATS
+    if (cost < least) [best, least] = [{ at: building.at + SIZE + 1, fighters: fighters[building.seat]! }, cost]
   }
   return best
 }

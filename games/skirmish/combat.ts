@@ -4,7 +4,7 @@ import { BLOCKS, type Battlefield } from './battlefield.ts'
 import {
   ADVANCING, ATTACKING, HOLDING, IDLE, type BuildingObject, type UnitObject,
 } from './definitions.ts'
-import { BUILDINGS, SIGHT, UNITS } from './rules.ts'
+import { BUILDINGS, SIGHT, STORM_AT, UNITS } from './rules.ts'
 import { finishOrder, isFighting } from './units.ts'
 
 /** Ticks between two looks for enemies, a power of two. Units look in turns. */
@@ -36,7 +36,8 @@ export function fight(field: Battlefield): void {
     if (target !== 0) engage(field, at, unit, mode, target)
     else if (mode === ATTACKING) finishOrder(unit)
   }
-  for (const building of field.buildings) guard(field, building)
+  // The guns of buildings are silent in the storm.
+  if (tick - field.match.beganAt < STORM_AT) for (const building of field.buildings) guard(field, building)
 }
 
 /** A unit with a target: shoots, follows, or lets go. */

@@ -100,6 +100,33 @@ test('[SKIRM3] units move over the map, share a flow field, and end apart from e
   expect([...table.runner.world.each(Field)].filter(({ goal }) => goal === to)).toHaveLength(1)
 })
 
+test('[SKIRM3] 200 units walk through a gap of three cells, and none is stuck', () => {
+  const table = alone({ seed: 3 })
+  const { rocks } = battlefieldOf(table.runner.world).map
+  // A wall through the middle of the map, with one gap.
+  for (let x = 1; x < SIZE - 1; x++)
+    for (const y of [63, 64]) rocks[cellAt(x, y)] = x >= 63 && x <= 65 ? 0 : 1
+  const crowd = Array.from({ length: 200 }, (_, each) =>
+    spawnUnit(table.runner.world, 1 + (each % 4), 0, 50 + (each % 20) * 0.8, 38 + Math.floor(each / 20) * 0.8))
+  table.run(1)
+  const to = cellAt(64, 88)
+  expect(table.order({ name: 'Move', values: { units: idsOf(crowd), to, isQueued: false } })).toBe('sent')
+  const passed = (): number => crowd.filter(({ y }) => y > 65).length
+  let [half, all] = [0, 0]
+  for (let second = 1; second <= 60 && all === 0; second++) {
+    table.run(30)
+    if (half === 0 && passed() >= 100) half = second
+    if (passed() === 200) all = second
+  }
+  // Artillery alone, the slowest kind, needs 16 seconds to the wall.
+  expect(half).toBeLessThanOrEqual(20)
+  expect(all).toBeGreaterThan(0)
+  expect(all).toBeLessThanOrEqual(40)
+  table.run(900)
+  expect(crowd.filter(({ mode }) => mode === IDLE).length).toBe(200)
+  for (const { x, y } of crowd) expect(distance(cellAt(Math.floor(x), Math.floor(y)), to)).toBeLessThan(16)
+})
+
 test('[SKIRM3] queued orders are executed one after the other; a full queue drops the last', () => {
   const table = alone()
   const [unit] = army(table, 0, RAIDER, 1)

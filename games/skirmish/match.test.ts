@@ -3,11 +3,11 @@ import { encodeWorld, flatHash, restoreWorld } from 'tickwire/engine'
 import { World } from 'tickwire'
 import { playedMatch, LockstepRunner, ReplayFeed } from 'tickwire/lockstep'
 import { form } from '../../test/form.ts'
-import { Crystal, Line, Unit } from './definitions.ts'
+import { ADVANCING, Crystal, Line, Unit } from './definitions.ts'
 import { COUNTDOWN, Ready, Vote } from './lobby.ts'
 import { CELLS } from './map.ts'
 import { ORDERS, type Command } from './orders.ts'
-import { BARRACKS, STORM_AT, TICK_RATE, UNITS_PER_SEAT } from './rules.ts'
+import { BARRACKS, HEADQUARTERS, STORM_AT, TICK_RATE, UNITS_PER_SEAT } from './rules.ts'
 import { idsOf, Table } from './table.ts'
 
 const MINUTE = 60 * TICK_RATE
@@ -93,7 +93,7 @@ test('[SKIRM9] the same seed and orders give the same hash after every tick, and
 })
 
 test('[SKIRM10] eight bots play to a winner, and the median match lasts 8 to 12 minutes', () => {
-  const count = form(5, 41)
+  const count = form(3, 41)
   const minutes = Array.from({ length: count }, (_, seed) => {
     const table = new Table({ seed: seed + 1, levels: [1, 2, 3, 2, 1, 2, 3, 2] })
     const winner = table.runToEnd(LONGEST)
@@ -121,13 +121,42 @@ test.each([[1, 2], [2, 3]] as const)('[SKIRM11] level %i loses to level %i in 80
   const count = form(6, 100)
   let won = 0
   for (let seed = 1; seed <= count; seed++) {
-    const [weak, strong] = seed % 2 === 0 ? [0, 4] : [4, 0]
+    // All pairs of seats: near and far, and each level on both sides.
+    const weak = seed % 8
+    const strong = (weak + 1 + (seed >> 3) % 7) % 8
     const levels = [0, 0, 0, 0, 0, 0, 0, 0]
     levels[weak] = low
     levels[strong] = high
-    if (new Table({ seed, levels, seats: [0, 4] }).runToEnd(LONGEST) === strong) won++
+    if (new Table({ seed, levels, seats: [weak, strong] }).runToEnd(LONGEST) === strong) won++
   }
   expect(won).toBeGreaterThanOrEqual(Math.ceil(count * 0.8))
+})
+
+test('[SKIRM11] easy bots leave a beginner alone for five minutes, normal ones come in waves, hard ones expand', () => {
+  const beginner = new Table({ players: 1, levels: [1, 1, 1, 1, 1, 1, 1, 1] })
+  beginner.run(5.5 * MINUTE)
+  expect(beginner.buildings(0)[0]?.hp).toBe(2400)
+  expect(beginner.units(0)).toHaveLength(5)
+  const table = new Table({ levels: [2, 0, 0, 0, 3, 0, 0, 0], seats: [0, 4], seed: 3 })
+  let [most, homes] = [0, 1]
+  for (let second = 0; second < 480 && table.match.winner === 0; second++) {
+    table.run(TICK_RATE)
+    const advancing = table.units(0).filter(({ mode, y }) => mode === ADVANCING && y > 40).length
+    if (second < 240) expect(advancing).toBe(0)
+    most = Math.max(most, advancing)
+    homes = Math.max(homes, table.buildings(4).filter(({ kind }) => kind === HEADQUARTERS).length)
+  }
+  expect(most).toBeGreaterThanOrEqual(15)
+  const rich = new Table({ levels: [3, 0, 0, 0, 0, 0, 0, 0], seats: [0, 4], seed: 3 })
+  for (let second = 0; second < 300 && homes === 1; second++) {
+    rich.run(TICK_RATE)
+    homes = rich.buildings(0).filter(({ kind }) => kind === HEADQUARTERS).length
+  }
+  expect(homes).toBe(2)
+})
+
+test('[SKIRM9] two runners of one match in one process have the same hashes', () => {
+  expect(play(form(300, 1800), { dual: true }).runner.tick).toBe(form(300, 1800))
 })
 
 test('[SKIRM12] a player takes a seat of a bot, and a bot takes the seat of a player that left', () => {

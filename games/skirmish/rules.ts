@@ -98,7 +98,7 @@ export const SIGHT = 8
 /** How far a building sees. */
 export const BUILDING_SIGHT = 10
 
-/** From this tick on a storm wears every headquarters, so that a match ends. */
+/** From this tick on a storm wears every headquarters and silences the guns of buildings, so that a match ends. */
 export const STORM_AT: number = 8 * 60 * TICK_RATE
 /** Ticks from one blow of the storm to the next. */
 export const STORM_EVERY = 30

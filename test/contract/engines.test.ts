@@ -3,7 +3,7 @@
 import { expect, test, vi } from 'vitest'
 import { CONTROL } from '../engines/engine-parts.ts'
 import {
-  bundleParts, controlResults, differences, ENGINES, programOf, recordMatch, runEngine, type Outcome,
+  bundleParts, controlResults, differences, ENGINES, programOf, recordMatch, recordSkirmish, runEngine, type Outcome,
 } from '../engines/run-engines.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const SHELLS = ENGINES.filter(({ name }) => name !== 'Firefox')
 
 test('[ENGINE1] every installed engine has the same digest of every part, and the control differs', async (context) => {
-  const bundle = await bundleParts(recordMatch(300))
+  const bundle = await bundleParts(recordMatch(300), recordSkirmish(600))
   const outcomes: Outcome[] = []
   for (const engine of SHELLS) outcomes.push(await runEngine(engine, bundle))
   expect(differences(outcomes)).toEqual([])
@@ -20,7 +20,7 @@ test('[ENGINE1] every installed engine has the same digest of every part, and th
   const [first] = outcomes
   const parts = first !== undefined && 'digests' in first ? Object.keys(first.digests) : []
   const wanted = ['numbers: generators', 'schema', 'codec: packed', 'codec: entropy', 'world',
-    'match: tick 300', CONTROL]
+    'match: tick 300', 'skirmish: tick 600', CONTROL]
   expect(parts).toEqual(expect.arrayContaining(wanted))
   const missing = outcomes.flatMap((each) => ('missing' in each ? [`${each.engine}: ${each.missing}`] : []))
   if (process.env.CI === 'true') expect(missing).toEqual([])

@@ -1,6 +1,7 @@
 /**
  * What every JavaScript engine must compute to the same bits, as a digest for each part: exact numbers, schemas,
- * codecs, a world, and a recorded lockstep match. And a control of native functions, which must differ somewhere.
+ * codecs, a world, and two recorded lockstep matches, one of them skirmish. And a control of native functions, which
+ * must differ somewhere.
  *
  * It runs without a platform: a shell of an engine has no console, no timers and no page.
  */
@@ -14,6 +15,7 @@ import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
 import { EntropyCoder } from '../../packages/tickwire/src/core/codec/entropy-coder.ts'
 import { PackedCoder } from '../../packages/tickwire/src/core/codec/packed-coder.ts'
 import { RowPair, type RowCoder } from '../../packages/tickwire/src/core/codec/row-coder.ts'
+import type { LockstepGame } from '../../packages/tickwire/src/core/lockstep/define-lockstep.ts'
 import { LockstepRunner } from '../../packages/tickwire/src/core/lockstep/lockstep-runner.ts'
 import { ReplayFeed } from '../../packages/tickwire/src/core/lockstep/replay-feed.ts'
 import { entity } from '../../packages/tickwire/src/core/schema/definition.ts'
@@ -26,7 +28,8 @@ import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { partDigest, PARTS } from '../browser-pages/numbers-page.ts'
 import { SHAPES, wander } from '../reference/moving-rows.ts'
 import { SchemaEngine } from '../reference/schema-engine.ts'
-import { game } from '../sim/lockstep-game.ts'
+import { skirmishGame } from '../../games/skirmish/game.ts'
+import { game as marching } from '../sim/lockstep-game.ts'
 
 /** A match as text, so that it can be a constant of the bundle. */
 export interface MatchText {
@@ -39,20 +42,24 @@ export interface MatchText {
 
 /** The name of the part that must not be the same everywhere. */
 export const CONTROL = 'control: native functions'
+/** The rules of the two matches. Their kinds of orders do not matter here. */
+const game = marching as unknown as LockstepGame
+const skirmish = skirmishGame() as unknown as LockstepGame
 /** Ticks from one digest of a match to the next. */
 const PULSE_TICKS = 30
 /** Shapes without texts and rotations, so that their values can be any number. */
 const SHAPES_OF_NUMBERS = ['Walker', 'Wheel', 'Lift', 'Fleet']
 
-/** The digests of all parts by their names. `match` is replayed. */
-export function engineDigests(match: MatchText): Record<string, string> {
+/** The digests of all parts by their names. The matches are replayed. */
+export function engineDigests(match: MatchText, battle: MatchText): Record<string, string> {
   const digests: Record<string, string> = {}
   for (const part of Object.keys(PARTS)) digests[`numbers: ${part}`] = partDigest(part)
   digests.schema = digestOf(hashSchemas)
   digests['codec: packed'] = digestOf((into) => hashCodec(into, (schema) => new PackedCoder(schema)))
   digests['codec: entropy'] = digestOf((into) => hashCodec(into, (schema) => new EntropyCoder(schema, 60)))
   digests.world = digestOf(hashWorld)
-  replay(match, (name, digest) => { digests[name] = digest })
+  replay(game, match, (tick, digest) => { digests[`match: tick ${tick}`] = digest })
+  replay(skirmish, battle, (tick, digest) => { digests[`skirmish: tick ${tick}`] = digest })
   digests[CONTROL] = digestOf(hashNative)
   return digests
 }
@@ -134,15 +141,17 @@ function hashWorld(into: HashStream): void {
 }
 
 /** Replays the match, and takes a digest every second of it. */
-function replay({ tickRate, seed, ticks, bytes }: MatchText, take: (name: string, digest: string) => void): void {
+function replay(
+  rules: LockstepGame, { tickRate, seed, ticks, bytes }: MatchText, take: (tick: number, digest: string) => void,
+): void {
   const feed = new ReplayFeed({ tickRate, seed, ticks, bytes: Uint8Array.from(bytes) })
   feed.speed = Infinity
   const out = new Uint32Array(2)
-  const runner = new LockstepRunner(game, feed, {
+  const runner = new LockstepRunner(rules, feed, {
     onTick(tick, low, high) {
       out[0] = low
       out[1] = high
-      if (tick % PULSE_TICKS === 0) take(`match: tick ${tick}`, hashHex(out, 0))
+      if (tick % PULSE_TICKS === 0) take(tick, hashHex(out, 0))
     },
   })
   while (runner.update(0) > 0);

@@ -14,6 +14,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LocalFeed, LockstepRunner, playedMatch } from 'tickwire/lockstep'
 import { Dice } from 'tickwire/testing'
+import { ordersOfPlayer } from '../../games/skirmish/bots.ts'
+import { TICK_RATE } from '../../games/skirmish/rules.ts'
+import { Table } from '../../games/skirmish/table.ts'
 import { game, Move, Spawn, Take, Unit } from '../sim/lockstep-game.ts'
 import { CONTROL, type MatchText } from './engine-parts.ts'
 
@@ -81,12 +84,24 @@ export function recordMatch(ticks: number): MatchText {
   return { ...match, bytes: [...match.bytes] }
 }
 
+/** Records skirmish: a bot plays through the orders of a player, against seven bots of the simulation. */
+export function recordSkirmish(ticks: number): MatchText {
+  const table = new Table({ seed: 11, players: 1 })
+  while (table.runner.tick < ticks) {
+    table.run(1)
+    for (const command of ordersOfPlayer(table.runner.world, 1, 3)) table.order(command)
+  }
+  const match = playedMatch(table.feed.log, TICK_RATE, table.feed.seed)
+  return { ...match, bytes: [...match.bytes] }
+}
+
 /** One script: it leaves the digests of all parts as JSON in `engineResult`. */
-export async function bundleParts(match: MatchText): Promise<string> {
+export async function bundleParts(match: MatchText, battle: MatchText): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
       contents: `import { engineDigests } from './engine-parts.ts'
-        globalThis.engineResult = JSON.stringify(engineDigests(${JSON.stringify(match)}))`,
+        globalThis.engineResult = JSON.stringify(engineDigests(
+          ${JSON.stringify(match)}, ${JSON.stringify(battle)}))`,
       resolveDir: import.meta.dirname,
       loader: 'ts',
     },

@@ -3,7 +3,7 @@
  */
 
 import {
-  bundleParts, controlResults, differences, ENGINES, recordMatch, runEngine, type Outcome,
+  bundleParts, controlResults, differences, ENGINES, recordMatch, recordSkirmish, runEngine, type Outcome,
 } from '../../test/engines/run-engines.ts'
 import { CONTROL } from '../../test/engines/engine-parts.ts'
 import { commandLine, misuse, wholeNumber } from '../command-line.ts'
@@ -12,12 +12,12 @@ import { ensureEngines } from '../engine-install.ts'
 const HELP = `
 npm run engines -- [options]      The same bits on every JavaScript engine.
 
-  --ticks N        ticks of the recorded lockstep match (default 1800)
+  --ticks N        ticks of each recorded lockstep match (default 1800)
   --only NAME      this engine and V8
   --no-install     install nothing
   --json           the last line printed is the report as JSON
 
-Exact numbers, schemas, codecs, a world and a recorded lockstep match run under V8, QuickJS, SpiderMonkey,
+Exact numbers, schemas, codecs, a world and recorded lockstep matches run under V8, QuickJS, SpiderMonkey,
 JavaScriptCore and headless Firefox. Missing engines are installed from Debian's packages, as root; where that is not
 possible they are skipped by name, and with CI=true they are a failure.
 
@@ -39,7 +39,8 @@ process.exitCode = await compareEngines()
 async function compareEngines(): Promise<number> {
   const engines = ENGINES.filter(({ name }) => only === undefined || name === only || name === 'V8')
   if (values['no-install'] !== true) ensureEngines(engines, console.error)
-  const bundle = await bundleParts(recordMatch(wholeNumber(HELP, 'ticks', values.ticks, 1800, 30)))
+  const ticks = wholeNumber(HELP, 'ticks', values.ticks, 1800, 30)
+  const bundle = await bundleParts(recordMatch(ticks), recordSkirmish(ticks))
   const outcomes: Outcome[] = []
   for (const engine of engines) {
     const startedAt = performance.now()
