@@ -15,7 +15,8 @@ export default defineConfig({
       'tools/**/*.test.ts',
       'test/**/*.test.ts',
     ],
-    exclude: ['**/node_modules/**', '**/dist/**'],
+    // Templates of new games have tests for Node's own runner.
+    exclude: ['**/node_modules/**', '**/dist/**', 'packages/create-tickwire/templates/**'],
     // Of its own, vitest would leave one core unused, which is half of a machine with two.
     maxWorkers: availableParallelism(),
     // A limit is for what hangs, not for what is slow: the machine may be busy. Real sockets and browsers bring longer

@@ -142,7 +142,7 @@ export const ENTRY_POINTS: readonly RegExp[] = [
   // A project of its own, which the program of the package copies.
   /^packages\/create-tickwire\/templates\//,
   /^packages\/[^/]+\/bin\/[^/]+\.mjs$/,
-  /^packages\/[^/]+\/build\/build\.ts$/,
+  /^packages\/[^/]+\/build\/(build|pack)\.ts$/,
   /^tools\/run\.mjs$/,
   /^tools\/commands\/[^/]+\.ts$/,
   /^tools\/(gen|verify|capture)-[^/]+\.ts$/,

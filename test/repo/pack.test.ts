@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import {
-  cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+  cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -41,28 +42,44 @@ beforeAll(() => {
   cpSync(join(ROOT, 'tsconfig.base.json'), join(copy, 'tsconfig.base.json'))
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   const source = join(copy, 'packages', 'tickwire')
-  run(source, tool('tsx'), 'build/build.ts')
   const [packed] = JSON.parse(run(source, 'npm', 'pack', '--json', '--pack-destination', folder))
   tarball = join(folder, packed.filename)
   packedPaths = packed.files.map((file: { path: string }) => file.path)
 
   mkdirSync(consumer)
-  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
+  const own = { name: 'consumer', version: '1.0.0', private: true, type: 'module' }
+  writeFileSync(join(consumer, 'package.json'), JSON.stringify(own))
   run(consumer, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', tarball)
 }, 180_000)
 
-test('[PACK4] the tarball has every file its doors lead to and its maps point at, and no tests', () => {
+test('[PACK4] the tarball has the files of its doors, maps that name sources, and neither sources nor tests', () => {
+  const packed = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
   for (const door of doors) {
-    for (const path of Object.values<string>(manifest.exports[door]))
+    expect(Object.keys(packed.exports[door])).toEqual(['types', 'default'])
+    for (const path of Object.values<string>(packed.exports[door]))
       expect(existsSync(join(installed, path)), path).toBe(true)
   }
-  expect(packedPaths.filter((path) => /\.test(-d)?\.|tsbuildinfo/.test(path))).toEqual([])
+  expect(packedPaths.filter((path) => /\.test(-d)?\.|tsbuildinfo|^src/.test(path))).toEqual([])
   for (const path of packedPaths.filter((each) => each.endsWith('.js.map'))) {
     const { sources } = JSON.parse(readFileSync(join(installed, path), 'utf8')) as { sources: string[] }
-    const lost = sources.filter((source) => !existsSync(join(installed, path, '..', source)))
-    expect(lost, path).toEqual([])
+    expect(sources.filter((source) => !source.startsWith('../src/')), path).toEqual([])
   }
-  expect(packedPaths).toContain('LICENSE')
+  expect(packedPaths).toEqual(expect.arrayContaining(['LICENSE', 'README.md']))
+})
+
+test('[PACK6] the tarball has at most 1.5 MB, and the manifest in the checkout is as it was', () => {
+  expect(statSync(tarball).size).toBeLessThanOrEqual(1_500_000)
+  expect(readFileSync(join(copy, 'packages/tickwire/package.json'), 'utf8'))
+    .toBe(readFileSync(join(ROOT, 'packages/tickwire/package.json'), 'utf8'))
+})
+
+const packages = ['tickwire', 'services', 'create-tickwire']
+test.each(packages)('[PACK6] the manifest of %s says where it comes from', (name) => {
+  const { description, keywords, homepage, repository, license } =
+    JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'))
+  expect(repository.directory).toBe(`packages/${name}`)
+  for (const text of [description, homepage, license]) expect(text).toMatch(/\w/)
+  expect(keywords).toContain('multiplayer')
 })
 
 /** The values in a door's declarations: re-exports that are not types, and its own declarations. */
@@ -107,8 +124,8 @@ describe('types', () => {
       `${imports.join('\n')}\n\nexport const doors: object[] = [${uses.join(', ')}]\n`,
     )
     for (const name of ['game.ts', 'server.ts', 'client.ts']) {
-      const hello = join(ROOT, 'games', 'hello', name)
-      if (existsSync(hello)) cpSync(hello, join(consumer, name))
+      cpSync(join(ROOT, 'games', 'hello', name), join(consumer, name))
+      cpSync(join(ROOT, 'docs/guide/examples/lockstep', name), join(consumer, 'lockstep', name))
     }
   })
 
@@ -121,9 +138,36 @@ describe('types', () => {
       strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, verbatimModuleSyntax: true,
       noEmit: true, allowImportingTsExtensions: true, skipLibCheck: false,
     }
-    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+    const include = ['*.ts', 'lockstep/*.ts']
+    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, include }))
     run(consumer, process.execPath, compilerPath(), '-p', 'tsconfig.json')
   })
+
+  test.each([
+    ['5.0', ['tickwire', 'tickwire/browser'], []],
+    ['5.6', doors.map(nameOf), ['node']],
+  ])('[PACK7] TypeScript %s compiles for a consumer, library checks included', (version, names, types) => {
+    const entry = `doors-${version}.ts`
+    const lines = names.flatMap((name, at) => [
+      `import * as door${at} from '${name}'`, `export const use${at}: object = door${at}`,
+    ])
+    writeFileSync(join(consumer, entry), `${lines.join('\n')}\n`)
+    const compilerOptions = {
+      target: 'ES2022', lib: ['ES2023', 'DOM', 'DOM.Iterable'], types, module: 'ESNext', moduleResolution: 'bundler',
+      strict: true, exactOptionalPropertyTypes: true, noEmit: true, allowImportingTsExtensions: true,
+      skipLibCheck: false,
+    }
+    const project = join(consumer, `tsconfig-${version}.json`)
+    writeFileSync(project, JSON.stringify({ compilerOptions, files: [entry, 'game.ts', 'client.ts'] }))
+    run(consumer, process.execPath, join(ROOT, 'node_modules', `typescript-${version}`, 'bin', 'tsc'), '-p', project)
+  })
+})
+
+test('[PACK8] npm would publish the tarball, and writes a bill of materials of it', () => {
+  run(folder, 'npm', 'publish', tarball, '--dry-run')
+  const { components } = JSON.parse(run(consumer, 'npm', 'sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'))
+  const names = components.map(({ name }: { name: string }) => name)
+  expect(names).toEqual(expect.arrayContaining(['tickwire', ...Object.keys(manifest.dependencies)]))
 })
 
 test('[PACK3] publint reports nothing', () => {
