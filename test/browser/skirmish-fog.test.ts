@@ -70,7 +70,7 @@ browserTest('[SKIRM17] a page with fog plays, receives nothing hidden, and remem
   scout!.x = 64
   scout!.y = 35
   await expect.poll(() => shown(page, 'Building')).toContain(barracks.id)
-  expect(await shown(page, 'Unit')).toContain(guard.id)
+  await expect.poll(() => shown(page, 'Unit')).toContain(guard.id)
   await page.screenshot({ path: `${PICTURES}/skirmish-fog.png` })
   scout!.x = 64
   scout!.y = 20

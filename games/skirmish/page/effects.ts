@@ -9,7 +9,9 @@ import { glowTexture } from './textures.ts'
 const TRACERS = 256
 const SPARKS = 640
 const MARKERS = 32
-const FLASHES = 128
+/** Flashes add up: few of them, and faint, or a battle is white. */
+const FLASHES = 40
+const FLASH_LIGHT = 0.22
 const SHOT_S = 0.14
 const SHELL_S = 0.7
 const MARKER_S = 0.6
@@ -60,7 +62,7 @@ export class Effects {
     } else if (happening.kind === 'fall') {
       const isBuilding = happening.size > 0
       this.burst(happening.x, happening.y, isBuilding ? 40 : 12, SEAT_COLOURS[happening.seat]!, isBuilding ? 2.2 : 1)
-      this.#flash(happening.x, happening.y, isBuilding ? 9 : 3, 0xffa055, isBuilding ? 0.9 : 0.4)
+      this.#flash(happening.x, happening.y, isBuilding ? 9 : 1.8, 0xffa055, isBuilding ? 0.9 : 0.4)
     }
   }
 
@@ -112,7 +114,8 @@ export class Effects {
       flash.age += seconds
       const left = 1 - flash.age / flash.life
       if (left <= 0) return false
-      this.#spots.add(flash.x, 0.4, flash.y, 0, faded(flash.colour, left), flash.size * (1.2 - 0.4 * left))
+      const colour = faded(flash.colour, left * FLASH_LIGHT)
+      this.#spots.add(flash.x, 0.4, flash.y, 0, colour, flash.size * (1.2 - 0.4 * left))
       return true
     })
     this.#spots.commit()
