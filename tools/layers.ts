@@ -10,7 +10,7 @@
 const GROUND = ['base', 'bits', 'schema', 'codec', 'packet', 'order'] as const
 
 /** Each may import the ground, and the ones before it. */
-const BYTES = ['crypto', 'delivery', 'channel', 'connection', 'endpoint', 'nat'] as const
+const BYTES = ['crypto', 'delivery', 'channel', 'connection', 'endpoint', 'nat', 'listing'] as const
 
 /** Each may import the ground, and the ones before it: replication reads the world's Timeline (docs/adr/0009). */
 const GAME_STATE = [

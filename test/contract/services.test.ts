@@ -38,8 +38,8 @@ test('[SERV3] no file of world, game or replication is in the bundle of the serv
     absWorkingDir: ROOT, entryPoints: ['packages/services/src/cli/index.ts'], bundle: true, write: false,
     metafile: true, format: 'esm', platform: 'node', conditions: ['tickwire-source'], logLevel: 'warning',
     treeShaking: true, outfile: 'services.mjs', packages: 'bundle',
-    external: ['fastify', '@fastify/*', 'prom-client', 'ws', 'typebox', 'ajv-formats', '@noble/*', 'sodium-native',
-      '@matrixai/*', 'node-datachannel', 'werift',
+    external: ['fastify', '@fastify/*', 'prom-client', 'ioredis', 'ws', 'typebox', 'ajv-formats', '@noble/*',
+      'sodium-native', '@matrixai/*', 'node-datachannel', 'werift',
       // Loaded only with the option --replays: a recorder contains the code of world images.
       '*/match-replays.ts'],
   })

@@ -11,3 +11,9 @@ export type { RendezvousCounts } from './rendezvous/routes.ts'
 export { serveAll, type ServeAllOptions, type ServingAll } from './all/serve-all.ts'
 export { skillWindow, type Group, type Propose, type SkillWindowOptions, type Ticket } from './fleet/propose.ts'
 export { FLEET_PORT_DEFAULT, serveFleet, type FleetServiceOptions, type ServingFleet } from './fleet/serve-fleet.ts'
+export {
+  serveTracker, TRACKER_PORT_DEFAULT, type ServingTracker, type TrackerOptions, type TrackingOptions,
+} from './track/serve-tracker.ts'
+export type { PublishRule, TrackCounts } from './track/track-routes.ts'
+export { ISSUER_PORT_DEFAULT, serveIssuer, type IssuerOptions, type ServingIssuer } from './issue/serve-issuer.ts'
+export { Issuer, type IssuedPurpose, type PublicKey, type TokenRequest } from './issue/issuer.ts'

@@ -1,39 +1,64 @@
 /**
- * `tickwire all`: a relay, STUN and a rendezvous in one process.
+ * `tickwire all`: everything in one process, for one small machine.
  */
 
-import { drainOnSignals, RELAY_PORT_DEFAULT } from 'tickwire/node'
+import { drainOnSignals, LOCKSTEP_PORT_DEFAULT, RELAY_PORT_DEFAULT, serveLockstep } from 'tickwire/node'
+import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
+import { readApiKey } from '../issue/issue.ts'
+import { readCards } from '../lockstep/lockstep.ts'
 import { RENDEZVOUS_PORT_DEFAULT } from '../rendezvous/serve-rendezvous.ts'
+import { STORE_OPTION } from '../store/open-store.ts'
 import { openStatus } from '../telemetry/status.ts'
 import { serveAll } from './serve-all.ts'
 
 /** Serves everything. */
 export const all: Service = defineService({
   summary: 'all services in one process',
-  about: `A relay with STUN and TURN, and a rendezvous, in one process and with everything in memory. It runs until it
-gets SIGTERM or SIGINT.`,
+  about: `A relay with STUN and TURN, a rendezvous (join codes), a tracker (the list of games) and a token issuer, in
+one process and with everything in memory; with --card an order relay for lockstep games too. Programs of this machine
+may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
   options: {
-    port: { kind: 'whole', default: RENDEZVOUS_PORT_DEFAULT, help: 'TCP port of the rendezvous; 0 takes any' },
+    port: { kind: 'whole', default: RENDEZVOUS_PORT_DEFAULT, help: 'TCP port of codes, games and tokens; 0 takes any' },
     'relay-port': { kind: 'whole', default: RELAY_PORT_DEFAULT, help: 'UDP and TCP port of the relay; 0 takes any' },
     address: { kind: 'text', value: 'IP', help: 'listen on this address only (all)' },
     public: { kind: 'text', value: 'IP', help: 'the address that players reach this machine at (that of its network)' },
     static: { kind: 'text', value: 'FOLDER', help: 'a folder with the page of the game' },
-    origin: { kind: 'list', value: 'URL', help: 'pages of this origin may use it; "any" for all' },
+    origin: { kind: 'list', value: 'URL', help: 'pages of this origin may use codes; "any" for all' },
+    issuer: { kind: 'text', value: 'FILE', help: 'the secret key of the token issuer (random)' },
+    'api-key': { kind: 'list', value: 'FILE', help: 'a file with a text that may ask for tokens (none may)' },
+    federate: { kind: 'list', value: 'URL', help: 'another tracker whose games /games shows; at most 10, by https' },
+    card: { kind: 'list', value: 'FILE', help: 'the card of a lockstep game, for its order relay' },
+    'lockstep-port': { kind: 'whole', default: LOCKSTEP_PORT_DEFAULT, help: 'TCP port of the order relay' },
+    store: STORE_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
   },
   async start(options, world) {
-    const { port, address, public: publicAddress, static: folder, origin, ops } = options
+    const { port, address, public: publicAddress, static: folder, origin, issuer, card, store, ops } = options
     const serving = await serveAll({
       port, relayPort: options['relay-port'], origins: origin.includes('any') ? 'any' : origin,
+      federate: options.federate, apiKeys: options['api-key'].map(readApiKey),
+      ...(issuer !== undefined && { issuer: readKeyOption('--issuer', issuer, 'issuer-secret') }),
       ...(address !== undefined && { address }), ...(publicAddress !== undefined && { publicAddress }),
-      ...(folder !== undefined && { static: folder }),
+      ...(folder !== undefined && { static: folder }), ...(store !== undefined && { store }),
     })
-    const { registry } = serving.rendezvous
-    const status = await openStatus(ops, { registry, isReady: () => !serving.relay.relay.isDraining })
+    const lockstep = card.length === 0 ? undefined : await serveLockstep(readCards(card), {
+      port: options['lockstep-port'], signals: false, ...(address !== undefined && { address }),
+    })
+    const status = await openStatus(ops, {
+      registry: serving.registry, isReady: () => !serving.relay.relay.isDraining,
+    })
     world.print(`relay and stun: UDP ${serving.relay.relayed}`)
     world.print(`codes: ${serving.url}`)
+    world.print(`games: ${serving.url}games`)
+    if (lockstep !== undefined) world.print(`lockstep: ${lockstep.url}, ${card.length} games`)
     world.print(`status: ${status.url}/metrics`)
-    drainOnSignals({ drainMs: 0, drain: () => serving.close() })
+    drainOnSignals({
+      drainMs: 0,
+      drain: async () => {
+        await lockstep?.close()
+        await serving.close()
+      },
+    })
   },
 })

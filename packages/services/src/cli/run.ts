@@ -5,10 +5,12 @@
 import { ConfigError } from 'tickwire'
 import { all } from '../all/all.ts'
 import { fleet } from '../fleet/fleet.ts'
+import { issue } from '../issue/issue.ts'
 import { lockstep } from '../lockstep/lockstep.ts'
 import { relay } from '../relay/relay.ts'
 import { stun } from '../relay/stun.ts'
 import { rendezvous } from '../rendezvous/rendezvous.ts'
+import { track } from '../track/track.ts'
 import { nearestName } from './nearest-name.ts'
 import { optionHelp, readOptions } from './options.ts'
 import type { Service, ServiceWorld } from './service.ts'
@@ -20,6 +22,8 @@ export const SERVICES: ReadonlyMap<string, Service> = new Map([
   ['lockstep', lockstep],
   ['rendezvous', rendezvous],
   ['fleet', fleet],
+  ['track', track],
+  ['issue', issue],
   ['all', all],
 ])
 

@@ -56,10 +56,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     if (files.length === 0)
       throw new ConfigError('--card', 'missing', 'give the file that encodeCard(game) of tickwire/lockstep made.')
     const rules = { spectators: observers, resumeMs: resume, ...(ranked && RANKED_ROOM) }
-    const types = Object.fromEntries(files.map((file) => [nameOf(file), { ...rules, game: readCard(file) }]))
-    if (Object.keys(types).length < files.length)
-      throw new ConfigError('--card', 'two files with one name', 'rename one of them.')
-    const serving = await serveLockstep(types, {
+    const serving = await serveLockstep(readCards(files, rules), {
       port, maxRooms: options['max-games'], drainMs: drain,
       ...(options.weather !== undefined && { weather: readWeather(options.weather) }),
       ...(options.identity !== undefined && {
@@ -91,6 +88,16 @@ function readWeather(text: string): LoadWeather {
   const weather = parseWeather(text)
   if (weather !== undefined) return weather
   throw new ConfigError(`--weather ${text}`, 'not a weather', 'write it as 100ms,20ms,5%.')
+}
+
+/** Room types by the names of the files. Throws `ConfigError` for a file that is no card. */
+export function readCards(
+  files: readonly string[], rules: Omit<RelayRoomType, 'game'> = {},
+): { readonly [name: string]: RelayRoomType } {
+  const types = Object.fromEntries(files.map((file) => [nameOf(file), { ...rules, game: readCard(file) }]))
+  if (Object.keys(types).length < files.length)
+    throw new ConfigError('--card', 'two files with one name', 'rename one of them.')
+  return types
 }
 
 function nameOf(file: string): string {

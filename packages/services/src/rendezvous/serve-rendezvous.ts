@@ -9,7 +9,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
-import { createSite, listenSite } from '../http/site.ts'
+import { createSite, listenSite, type Site } from '../http/site.ts'
 import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
 import { VERSION } from '../version.ts'
 import { type KnownRelay, RelayIssuer } from './relay-issuer.ts'
@@ -19,6 +19,9 @@ import { SignalSockets } from './signal-sockets.ts'
 
 /** The port of a rendezvous, unless another is given. */
 export const RENDEZVOUS_PORT_DEFAULT = 8080
+
+/** Members that are connected at the same time. */
+export const MEMBERS_MAX = 20_000
 
 /** How a rendezvous is served. */
 export interface RendezvousOptions {
@@ -64,7 +67,28 @@ export interface ServingRendezvous {
 
 /** Serves a rendezvous. Throws `ConfigError` when the port is taken. */
 export async function serveRendezvous(options: RendezvousOptions = {}): Promise<ServingRendezvous> {
-  const { port = RENDEZVOUS_PORT_DEFAULT, origins = [], codeMs = 600_000, sessionsMax = 10_000 } = options
+  const registry = createRegistry('rendezvous', VERSION)
+  const app = await createSite({
+    title: 'Tickwire rendezvous', maxWebSockets: MEMBERS_MAX,
+    ...(options.static !== undefined && { static: options.static }),
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
+  })
+  const { counts, issuerPublicKey, close } = await addRendezvous(app, options, registry)
+  const port = await listenSite(app, options.port ?? RENDEZVOUS_PORT_DEFAULT, options.address)
+  return {
+    port, counts, issuerPublicKey, registry,
+    close: async () => {
+      close()
+      await app.close()
+    },
+  }
+}
+
+/** Adds a rendezvous to a site, which must carry `MEMBERS_MAX` WebSockets. */
+export async function addRendezvous(
+  app: Site, options: RendezvousOptions, registry: Registry,
+): Promise<Pick<ServingRendezvous, 'counts' | 'issuerPublicKey'> & { close(): void }> {
+  const { origins = [], codeMs = 600_000, sessionsMax = 10_000 } = options
   const sessions = new Sessions(
     { codeMs, sessionsMax, sessionsPerOrigin: options.sessionsPerOrigin ?? 20 }, options.secretKey ?? randomBytes(32),
   )
@@ -72,26 +96,17 @@ export async function serveRendezvous(options: RendezvousOptions = {}): Promise<
     options.relays ?? [], options.issuer ?? randomBytes(32), options.audience ?? 'relay',
   )
   const counts = createRendezvousCounts()
-  const app = await createSite({
-    title: 'Tickwire rendezvous', maxWebSockets: 20_000,
-    ...(options.static !== undefined && { static: options.static }),
-    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
-  })
   const { pageUrl, pageQuery = '' } = options
-  addRendezvousRoutes(app, { sessions, relays, counts, origins, pageUrl, pageQuery })
+  await app.register(async (scope) => {
+    // reason: a scope of a site has the same types as the site.
+    addRendezvousRoutes(scope as unknown as Site, { sessions, relays, counts, origins, pageUrl, pageQuery })
+  })
   const sockets = new SignalSockets(app.server, sessions, origins)
-  const bound = await listenSite(app, port, options.address)
-  return {
-    port: bound, counts, issuerPublicKey: relays.publicKey, registry: registryOf(sessions, sockets, counts),
-    close: async () => {
-      sockets.close()
-      await app.close()
-    },
-  }
+  addMetrics(registry, sessions, sockets, counts)
+  return { counts, issuerPublicKey: relays.publicKey, close: () => sockets.close() }
 }
 
-function registryOf(sessions: Sessions, sockets: SignalSockets, counts: RendezvousCounts): Registry {
-  const registry = createRegistry('rendezvous', VERSION)
+function addMetrics(registry: Registry, sessions: Sessions, sockets: SignalSockets, counts: RendezvousCounts): void {
   readGauge(registry, { name: 'tickwire_rendezvous_sessions', help: 'Live sessions.', read: () => sessions.size })
   readGauge(registry, { name: 'tickwire_rendezvous_members', help: 'Open sockets.', read: () => sockets.size })
   readCounter(registry, {
@@ -101,5 +116,4 @@ function registryOf(sessions: Sessions, sockets: SignalSockets, counts: Rendezvo
   readCounter(registry, {
     name: 'tickwire_rendezvous_signals_total', help: 'Messages between members.', read: () => sockets.signals,
   })
-  return registry
 }

@@ -7,6 +7,15 @@ export { connect, type ConnectOptions } from './connect.ts'
 export { host, HostedMatch, type HostOptions, type MeshHostOptions } from './host.ts'
 export type { HostedMesh } from '../core/client/mesh-code.ts'
 export { watchRooms } from './watch-rooms.ts'
+export { browse, isRequiredMod } from './browse.ts'
+export type {
+  BrowseFilter, BrowseOptions, BrowseResult, TrackerSource, TrackerState,
+} from '../core/listing/browse-trackers.ts'
+export type { Badge, BrowsedGame } from '../core/listing/merge-games.ts'
+export {
+  missingMods, type GameListing, type ListingHost, type ListingStatus, type RequiredMod,
+} from '../core/listing/listing.ts'
+export type { ForeignListing } from '../core/listing/openra-list.ts'
 export { ConnectError, type CodeProblem, type ConnectCode } from '../core/client/connect-error.ts'
 export { Room, type Play, type RoomTools } from '../core/client/room.ts'
 export type { PathName, TransportName } from '../core/client/client-link.ts'

@@ -47,12 +47,24 @@ export type { ViewpointList } from '../core/replication/interest/viewpoints.ts'
 export type { Relevance, TeamOf } from '../core/replication/relevance.ts'
 
 // Cryptography and connect tokens.
-export { issueToken, type ConnectToken, type TokenGrant } from '../core/crypto/connect-token.ts'
+export {
+  createTokenCheck, issuerKeyId, issueToken, verifyToken, type ConnectToken, type TokenCheck, type TokenGrant,
+  type TokenPurpose, type TokenRefusal,
+} from '../core/crypto/connect-token.ts'
 export { SUITE, type CryptoProvider, type SuiteId } from '../core/crypto/provider.ts'
 export { pureProvider } from '../core/crypto/pure-provider.ts'
 export { unsealedProvider } from '../core/crypto/unsealed-provider.ts'
 export { SpentTokens, type SpendVerdict, type TokenJournal } from '../core/crypto/spent-tokens.ts'
-export { bytesToText as tokenToText, textToKey } from '../core/crypto/token-text.ts'
+export {
+  bytesToText as tokenToText, textToBytes as textToToken, textToKey,
+} from '../core/crypto/token-text.ts'
+
+// Listings: games in public lists.
+export { listingKey, readListing, type ListingFacts } from '../core/listing/listing.ts'
+export { openListing } from '../core/listing/listing-signature.ts'
+export { mergeGames, type GameSource } from '../core/listing/merge-games.ts'
+export { checkTrackers, isWanted } from '../core/listing/browse-trackers.ts'
+export { LISTING_AGE_MS_MAX } from '../core/base/listing-limits.ts'
 
 // Channels and congestion.
 export type { Channel, ChannelPromise, SendResult } from '../core/channel/channel.ts'

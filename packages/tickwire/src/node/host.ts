@@ -202,6 +202,7 @@ export async function openHostParts(
     session, identity, close,
     hosted: {
       closeCode: 'host-left',
+      place: () => ({ code: session.own.code, rendezvous: new URL('.', base).href }),
       members: [{ prefix: '', port }, ...(rtc === undefined ? [] : [{ prefix: rtc.prefix, port: rtc.port }])],
     },
   }

@@ -14,6 +14,15 @@ export { isFleetRequest, signFleetRequest } from './fleet-signature.ts'
 export { host, HostedMatch, type HostOptions, type MeshHostOptions } from './host.ts'
 export type { HostedMesh } from '../core/client/mesh-code.ts'
 export { watchRooms } from './watch-rooms.ts'
+export { browse, isRequiredMod } from './browse.ts'
+export type {
+  BrowseFilter, BrowseOptions, BrowseResult, TrackerSource, TrackerState,
+} from '../core/listing/browse-trackers.ts'
+export type { Badge, BrowsedGame } from '../core/listing/merge-games.ts'
+export {
+  missingMods, type GameListing, type ListingHost, type ListingStatus, type RequiredMod,
+} from '../core/listing/listing.ts'
+export type { ForeignListing } from '../core/listing/openra-list.ts'
 export { ConnectError, type CodeProblem, type ConnectCode } from '../core/client/connect-error.ts'
 export { Room, type Play, type RoomTools } from '../core/client/room.ts'
 export type { PathName, TransportName } from '../core/client/client-link.ts'
@@ -50,6 +59,7 @@ export { serveRooms, ServingRooms, type ServeRoomsOptions } from './rooms.ts'
 export type { RequestHandler } from './http-site.ts'
 export { RoomServer } from './room-server.ts'
 export type { RoomServerOptions } from './room-server-options.ts'
+export type { PublishOptions, PublishTarget } from './publisher.ts'
 export type { LearnOptions } from './learning.ts'
 export { serve, Serving, type ServeOptions } from './serve.ts'
 export { ServingWorkers } from './serving-workers.ts'

@@ -42,7 +42,7 @@ export const LOCKSTEP_PORT_DEFAULT = 9090
 /** Options of `serveLockstep`, apart from the room types. */
 export interface ServeLockstepOptions
   extends Omit<
-    RoomServerOptions, 'keepRooms' | 'development' | 'learn' | 'onError' | 'pathGraceMs' | 'ops' | 'workers'
+    RoomServerOptions, 'keepRooms' | 'development' | 'learn' | 'onError' | 'pathGraceMs' | 'ops' | 'workers' | 'publish'
   > {
   /** Most matches at once. Default 256. */
   readonly maxRooms?: number

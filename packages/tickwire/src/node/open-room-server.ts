@@ -50,6 +50,7 @@ export async function openRoomServer<S extends RoomServer>(
       ...(transports.answer && { answer: transports.answer }),
     })
     if (options.ops !== false) await built.openOps(options.ops ?? {}, port === 0 ? 0 : bound + 2)
+    built.publish(options.publish)
     return built
   } catch (error) {
     for (const { port: opened } of transports?.members ?? []) opened.close()

@@ -27,6 +27,7 @@ const ROOM_SERVER: Names<RoomServerOptions> = {
   keepRooms: true,
   development: true,
   ops: true,
+  publish: true,
   workers: true,
   learn: true,
   signals: true,

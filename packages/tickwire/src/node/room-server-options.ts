@@ -8,6 +8,7 @@ import type { Match } from '../core/game/match.ts'
 import type { RequestHandler } from './http-site.ts'
 import type { LearnOptions } from './learning.ts'
 import type { LoadWeather } from './load-weather.ts'
+import type { PublishOptions, PublishTarget } from './publisher.ts'
 import type { TransportOptions } from './serve-transports.ts'
 import type { ServeLog } from './status-log.ts'
 import type { OpsOptions } from './status-server.ts'
@@ -66,6 +67,11 @@ export interface RoomServerOptions extends TransportOptions {
    * process.
    */
   readonly workers?: number | 'auto'
+  /**
+   * Lists the server at these trackers until it closes: `['https://games.example']`, or `{ trackers, name, region }`.
+   * Players find it at their page `/games` and with `browse`. Default: it is not listed.
+   */
+  readonly publish?: PublishOptions | readonly (string | PublishTarget)[]
   /** The operator port: health, metrics, a status page. Default: on 127.0.0.1, two above the HTTP port. */
   readonly ops?: OpsOptions | false
   /** Whether SIGTERM and SIGINT end the process in an orderly way, with exit code 0. Default: yes. */

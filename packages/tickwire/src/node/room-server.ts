@@ -20,7 +20,6 @@ import type { RoomImage } from '../core/rooms/room-image.ts'
 import { isPlacedHere, type RoomPlace } from '../core/rooms/room-place.ts'
 import type { Recorder } from '../core/replay/recorder.ts'
 import { PATH_SCAN_MS, PATH_UNUSED_MS, PATHS_MAX, PLAYERS_DEFAULT } from '../core/base/limits.ts'
-import { isWorthLogging, type CodeFault } from '../core/base/user-code.ts'
 import { checkGame, type Game } from '../core/game/define-game.ts'
 import { type Certificate, checkCertificate } from './certificate.ts'
 import { monotonicNow as now } from './clock.ts'
@@ -29,10 +28,12 @@ import { compileRows } from './compile-rows.ts'
 import type { FleetHome } from './fleet-member.ts'
 import type { HttpSite } from './http-site.ts'
 import { inDevelopment } from './development.ts'
+import { logFault } from './fault-log.ts'
 import { systemEntropy } from './entropy.ts'
 import { Learning } from './learning.ts'
 import { withWeather } from './load-weather.ts'
 import { type BundleMember, PortBundle } from './port-bundle.ts'
+import { Publisher, type PublishedServer } from './publisher.ts'
 import { createRecordingFile } from './recording-file.ts'
 import { resetSecretOf } from './reset-secret.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
@@ -66,6 +67,8 @@ export interface RoomServerParts {
 export interface HostedPorts {
   readonly members: readonly BundleMember[]
   readonly closeCode: 'host-left'
+  /** How players reach it, for public lists. */
+  readonly place?: PublishedServer['place']
 }
 
 /** Rooms that are being served. */
@@ -87,6 +90,8 @@ export class RoomServer {
   readonly #ports: PortBundle
   readonly #identity: string
   readonly #signing: SigningKey
+  readonly #place: PublishedServer['place']
+  #publisher: Publisher | undefined
   readonly #startedAt = now()
   readonly #graces: Set<NodeJS.Timeout> = new Set()
   readonly #pathGraceMs: number
@@ -134,6 +139,7 @@ export class RoomServer {
     this.#pathGraceMs = options.pathGraceMs ?? PATH_GRACE_MS
     this.drainMs = options.drainMs ?? DRAIN_MS
     this.#closeCode = hosted?.closeCode ?? 'shutdown'
+    this.#place = hosted?.place
     const members = [...transports.members, ...(hosted?.members ?? [])]
     this.#ports = new PortBundle(withWeather(members, options.weather))
     this.rooms = createRoomHost(this.#types, {
@@ -151,7 +157,7 @@ export class RoomServer {
       ...('fleet' in options && options.fleet !== undefined && { isInFleet: true }),
       stopwatch: now,
       onError: (fault, room) => {
-        this.#logFault(fault, room)
+        logFault(log, fault, room)
         if (fault.isFatal && room !== undefined) this.handleRoomFault(room)
         options.onError?.(fault, room)
       },
@@ -241,6 +247,7 @@ export class RoomServer {
       message: `closing in ${ms} ms, or when the last player has left`,
       facts: { ms, players: this.rooms.players },
     })
+    void this.#publisher?.close()
     this.rooms.beginDrain(ms)
     this.#drainSoon()
     const deadline = now() + ms
@@ -266,6 +273,7 @@ export class RoomServer {
     this.#isClosed = true
     this.#forgetSignals()
     this.#learning?.close()
+    await this.#publisher?.close()
     for (const close of this.#recordings) close()
     clearTimeout(this.#timer)
     for (const grace of this.#graces) clearTimeout(grace)
@@ -293,6 +301,15 @@ export class RoomServer {
       identity: publicKey, sign: (bytes) => this.#signing.sign(bytes), audience: this.#audience,
       wake: () => this.#drainSoon(),
     }
+  }
+
+  /** @internal Lists the server. */
+  publish(options: RoomServerOptions['publish']): void {
+    if (options === undefined) return
+    this.#publisher = new Publisher(options, {
+      key: this.#signing, types: this.#types, site: this.#site, rooms: () => this.rooms.list({}),
+      ...(this.#place && { place: this.#place }),
+    }, this.log)
   }
 
   /** Opens the operator port. */
@@ -324,25 +341,6 @@ export class RoomServer {
 
   /** A room has ended because its code threw. */
   protected handleRoomFault(_room: Match): void {}
-
-  /** For a callback that throws repeatedly, the log has a few lines, with the count. */
-  #logFault(fault: CodeFault, room: Match | undefined): void {
-    if (!isWorthLogging(fault)) return
-    const { callback, peer, count, isFatal, error } = fault
-    const place = room === undefined ? '' : ` in a room of type "${room.typeName}"`
-    const effect = isFatal ? ', and the room has ended' : count > 1 ? `, ${count} times so far` : ''
-    this.log({
-      level: 'error',
-      event: isFatal ? 'room-fault' : callback === 'onAuth' ? 'auth-fault' : 'callback-fault',
-      message: `${callback} threw${place}${effect}: ${textOf(error)}`,
-      facts: {
-        callback,
-        peer,
-        count,
-        ...(room && { room: room.id, type: room.typeName, players: room.seats.players }),
-      },
-    })
-  }
 
   /** A client whose path closed may migrate to another: its connection has an id, and keys that only the client has. */
   #forgetLater(path: string): void {
@@ -387,10 +385,6 @@ export class RoomServer {
     clearTimeout(this.#timer)
     if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error)
 }
 
 function sleep(ms: number): Promise<void> {

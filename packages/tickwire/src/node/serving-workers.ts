@@ -15,6 +15,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { ConfigError } from '../core/base/assert.ts'
+import type { SigningKey } from '../core/crypto/provider.ts'
 import { keyToText } from '../core/crypto/token-text.ts'
 import { checkGame, type Game } from '../core/game/define-game.ts'
 import type { RoomListing } from '../core/rooms/hosted-room.ts'
@@ -29,6 +30,7 @@ import { openHttpSite, type HttpSite } from './http-site.ts'
 import { PORT_DEFAULT } from './listen.ts'
 import { byLabel, gauge, processMetrics, type Metric } from './metrics.ts'
 import { checkPort, guardLog } from './open-room-server.ts'
+import { Publisher } from './publisher.ts'
 import { RefusalLog } from './refusal-log.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
 import { takeKeptRooms } from './rooms-keep.ts'
@@ -94,6 +96,8 @@ export class ServingWorkers {
   readonly #workers: readonly Worker[]
   readonly #places: WorkerPlaces
   readonly #identity: string
+  readonly #signing: SigningKey
+  #publisher: Publisher | undefined
   readonly #folder = mkdtempSync(join(tmpdir(), 'tickwire-'))
   readonly #tokens = join(this.#folder, 'tokens')
   readonly #startedAt = now()
@@ -116,7 +120,8 @@ export class ServingWorkers {
     const identity = Uint8Array.from(security?.identity ?? kept?.identity ?? random())
     const ticketKey = kept?.ticketKey ?? random()
     // A copy, because the code that takes a secret wipes the bytes it was given.
-    this.#identity = keyToText('server-public', provider.importSigning(identity.slice()).publicKey)
+    this.#signing = provider.importSigning(identity.slice())
+    this.#identity = keyToText('server-public', this.#signing.publicKey)
     this.#types = types
     mkdirSync(this.#tokens)
     this.#options = options
@@ -177,6 +182,11 @@ export class ServingWorkers {
       this.#status = await openStatusServer({ port: opsPort, ...ops }, observed, this.#log)
     }
     this.#isOpen = true
+    const { publish } = this.#options
+    if (publish === undefined) return
+    this.#publisher = new Publisher(publish, {
+      key: this.#signing, types: this.#types, site: this.#site, rooms: () => this.list(),
+    }, this.#log)
   }
 
   /** The public list of rooms of all workers, a tenth of a second old at most. */
@@ -238,6 +248,7 @@ export class ServingWorkers {
 
   async #end(ms: number | 'now'): Promise<void> {
     if (this.#isClosed) return
+    await this.#publisher?.close()
     await Promise.all(this.#workers.map((worker) => worker.end(ms)))
     if (this.#isClosed) return
     this.#isClosed = true

@@ -52,7 +52,15 @@ const EXPIRES_AT = 66
 const AUDIENCE_SIZE_AT = 74
 const AUDIENCE_AT = 75
 const BYTES_MIN = AUDIENCE_AT + 1 + 2 + CRYPTO_BYTES.signature
-const SIGNED = label('tickwire/v1/token')
+
+/** What a token is for. Each purpose has its own label, so a token is valid at one door only. */
+export type TokenPurpose = 'connect' | 'publish' | 'fleet'
+
+const SIGNED: { readonly [purpose in TokenPurpose]: Uint8Array } = {
+  connect: label('tickwire/v1/token'),
+  publish: label('tickwire/v1/publish-token'),
+  fleet: label('tickwire/v1/fleet-token'),
+}
 
 /** The fields of a token. */
 export interface ConnectToken {
@@ -99,12 +107,16 @@ export interface TokenGrant {
 
 /** The inputs of a server's token checks. Created once, by `createTokenCheck`. */
 export interface TokenCheck {
+  /** What signatures are verified with. */
   readonly provider: CryptoProvider
   /** The public keys of the issuers: one, or two while one key replaces the other. */
   readonly issuers: readonly { readonly id: Uint8Array; readonly key: VerifyingKey }[]
+  /** The name that tokens must have. */
   readonly audience: string
   /** This server's identity key, public. */
   readonly server: Uint8Array
+  /** What tokens must be for. */
+  readonly purpose: TokenPurpose
 }
 
 /** The first 8 bytes of the SHA-256 of a public key. */
@@ -112,8 +124,13 @@ export function issuerKeyId(provider: CryptoProvider, publicKey: Uint8Array): Ui
   return provider.sha256(publicKey).slice(0, ISSUER_BYTES)
 }
 
-/** Encodes and signs a token. Throws `ConfigError` on fields that no server would accept. */
-export function issueToken(provider: CryptoProvider, key: SigningKey, grant: TokenGrant): Uint8Array {
+/**
+ * Encodes and signs a token. `publish` tokens are for trackers, `fleet` tokens for the services of a fleet; both name
+ * the identity key of the server that shows them. Throws `ConfigError` on fields that no server would accept.
+ */
+export function issueToken(
+  provider: CryptoProvider, key: SigningKey, grant: TokenGrant, purpose: TokenPurpose = 'connect',
+): Uint8Array {
   checkGrant(grant)
   const { suite = SUITE.chacha20Poly1305, server, id, issuedAt, expiresAt, audience, user } = grant
   const audienceSize = utf8Size(audience)
@@ -136,7 +153,7 @@ export function issueToken(provider: CryptoProvider, key: SigningKey, grant: Tok
   bytes[userAt - 1] = user.length >>> 8
   bytes.set(user, userAt)
   const signatureAt = userAt + user.length
-  bytes.set(key.sign(concat(SIGNED, bytes.subarray(0, signatureAt))), signatureAt)
+  bytes.set(key.sign(concat(SIGNED[purpose], bytes.subarray(0, signatureAt))), signatureAt)
   return bytes
 }
 
@@ -172,6 +189,7 @@ export function parseToken(bytes: Uint8Array): ConnectToken | undefined {
 /** Creates the input of `verifyToken`. Throws `ConfigError` on invalid settings. */
 export function createTokenCheck(
   provider: CryptoProvider, issuers: readonly Uint8Array[], audience: string, server: Uint8Array,
+  purpose: TokenPurpose = 'connect',
 ): TokenCheck {
   if (issuers.length < 1 || issuers.length > TOKEN_ISSUERS_MAX) {
     throw new ConfigError(
@@ -184,7 +202,7 @@ export function createTokenCheck(
   checkSize('tokens.server', server, CRYPTO_BYTES.publicKey)
   checkAudience('tokens.audience', audience)
   return {
-    provider, audience, server: Uint8Array.from(server),
+    provider, audience, purpose, server: Uint8Array.from(server),
     issuers: issuers.map((key) => ({ id: issuerKeyId(provider, key), key: provider.importVerifying(key) })),
   }
 }
@@ -205,7 +223,7 @@ export function verifyToken(check: TokenCheck, bytes: Uint8Array, nowSeconds: nu
   if (!(nowSeconds >= token.issuedAt - TOKEN_SKEW_SECONDS)) return 'not-yet'
   if (!(nowSeconds < token.expiresAt)) return 'expired'
   const signed = bytes.subarray(0, bytes.length - CRYPTO_BYTES.signature)
-  return issuer.key.verify(concat(SIGNED, signed), token.signature) ? token : 'signature'
+  return issuer.key.verify(concat(SIGNED[check.purpose], signed), token.signature) ? token : 'signature'
 }
 
 /** Whether a token is valid for a time, and not for too long. */
