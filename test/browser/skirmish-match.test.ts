@@ -1,0 +1,93 @@
+/**
+ * A whole match of skirmish: two pages on bad lines, a reload and a desync in the middle, and the recording afterwards.
+ * In the long form six bots play too, and the match ends as matches do.
+ */
+
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join as joinPath } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterEach, beforeEach, expect } from 'vitest'
+import type { ServingLockstep } from 'tickwire/node'
+import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
+import { form, IS_LONG } from '../form.ts'
+import { browserTest } from './browser-test.ts'
+import { begin, expectSameHash, join, openSkirmish, PICTURES, textOf, until } from './skirmish-pages.ts'
+
+const SMALL = { viewport: { width: 480, height: 480 } }
+const MATCH_MS = form(60_000, 15 * 60_000)
+/** A round trip of 100 ms and 5 % loss, both ways. */
+const WEATHER = 'skirmish.wire.set({ latencyMs: 50, jitterMs: 10, loss: 0.05 })'
+
+let serving: ServingLockstep
+let folder = ''
+
+beforeEach(async () => {
+  folder = mkdtempSync(joinPath(tmpdir(), 'tickwire-skirmish-'))
+  serving = await openSkirmish(folder)
+})
+afterEach(async () => {
+  await serving.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Trains what can be trained, and sends the army at the next seat, as an impatient player does. */
+async function play(page: Page): Promise<void> {
+  await page.keyboard.press('b')
+  await page.keyboard.press('q')
+  await page.keyboard.press('f')
+  await page.keyboard.press('a')
+  const map = (await page.locator('#minimap').boundingBox())!
+  await page.mouse.click(map.x + map.width * 0.78, map.y + map.height * 0.25)
+  await page.keyboard.press('Escape')
+}
+
+browserTest('[SKIRM25] a whole match on bad lines, with a reload and a desync, verifies', async (browser) => {
+  const mistakes: string[] = []
+  const ada = await join(browser, serving.url, 'Ada', mistakes, SMALL)
+  const bo = await join(browser, serving.url, 'Bo', mistakes, SMALL)
+  for (let seat = 3; seat <= 8 && !IS_LONG; seat++) {
+    await ada.selectOption(`#seats tr:nth-child(${seat}) td:nth-child(4) select`, '0')
+    await until(ada, `document.querySelector("#seats tr:nth-child(${seat}) td:nth-child(2)").textContent === "-"`)
+  }
+  for (const page of [ada, bo]) await page.evaluate(WEATHER)
+  await begin([ada, bo])
+  for (const page of [ada, bo]) await play(page)
+  await until(ada, `skirmish.room.tick > ${form(400, 4000)}`, MATCH_MS)
+
+  const seat = Number(await bo.evaluate('skirmish.hand.seat'))
+  await bo.reload()
+  await until(bo, `globalThis.skirmish?.hand.seat === ${seat}`)
+  await bo.evaluate(WEATHER)
+  await expectSameHash([ada, bo])
+
+  await bo.click('#net')
+  await bo.click('#network button:text("Corrupt one number")')
+  await until(ada, 'document.querySelector("#network pre").textContent.includes(": healed in ")', 120_000)
+  expect(await textOf(ada, '#network pre')).toMatch(/Unit \d+, hp, \d+ against \d+/)
+  await bo.click('#net')
+  await ada.click('#net')
+  await expectSameHash([ada, bo])
+
+  const isOver = '!document.querySelector("#results").hidden'
+  for (const deadline = Date.now() + MATCH_MS; IS_LONG && Date.now() < deadline;) {
+    if (await ada.evaluate(isOver) === true) break
+    for (const page of [ada, bo]) await play(page)
+    await ada.waitForTimeout(5000)
+  }
+  if (!IS_LONG) {
+    await bo.keyboard.press('Tab')
+    await bo.click('#surrender')
+  }
+  for (const page of [ada, bo]) await until(page, isOver)
+  await ada.screenshot({ path: `${PICTURES}/skirmish-match.png` })
+  await expectSameHash([ada, bo])
+  expect(mistakes).toEqual([])
+  await serving.close()
+  const [file = ''] = readdirSync(folder)
+  const lines: string[] = []
+  const print = (line: string): void => { lines.push(line) }
+  const world = { print, complain: print, nowSeconds: () => 0, entropy: { fill: () => {} } }
+  const code = await startTickwire(['verify', joinPath(folder, file)], world)
+  expect([code, lines.join(' ')]).toEqual([0, expect.stringContaining('genuine')])
+}, MATCH_MS + 240_000)
