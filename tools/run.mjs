@@ -26,6 +26,7 @@ const COMMANDS = {
   bench: 'figures, beside those of others',
   soak: 'a long match on real sockets, and what grew meanwhile',
   engines: 'the same bits on every JavaScript engine that can be installed',
+  chaos: 'failures of services with real processes, each with its bar',
   prove: 'long forms of proofs whose short forms are in npm test',
 }
 

@@ -65,6 +65,7 @@ export class GameServers {
   readonly #leases: Leases
   readonly #known = new Map<string, Known>()
   readonly #timer: NodeJS.Timeout
+  readonly #startedAt = performance.now()
   #refreshedAt = -Infinity
   #refreshing: Promise<void> | undefined
 
@@ -86,6 +87,11 @@ export class GameServers {
   get(id: string): GameServer | undefined {
     this.#expire()
     return this.#known.get(id)?.server
+  }
+
+  /** Whether this instance has just started, so that servers may be missing from the list. */
+  get isYoung(): boolean {
+    return performance.now() - this.#startedAt < SERVER_TTL_MS
   }
 
   /** Whether the store has not confirmed the list for a while. */

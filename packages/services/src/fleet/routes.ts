@@ -72,6 +72,8 @@ export function addFleetRoutes(app: Site, desk: FleetDesk): void {
       await servers.refresh()
       found = serverOf(servers, number)
     }
+    if (found === undefined && servers.isYoung)
+      throw new HttpRefusal(503, 'starting', 'Game servers are reporting.', 'Ask again in some seconds.')
     if (found === undefined) throw new HttpRefusal(404, 'no-room', 'No server has this room.', 'Ask for a new seat.')
     return { url: found.url, server: found.id }
   })

@@ -30,6 +30,8 @@ const NEWS_MS = 200
 const AWAKE_MS = 50
 /** Longer than this, and the process stood still. */
 const PAUSE_MS = 150
+/** After a pause, requests that waited are read within this time. */
+const CATCH_UP_MS = 2000
 const RETRY_MS = 300
 /** Rooms on their way at once. */
 const MOVES_AT_ONCE = 4
@@ -89,7 +91,7 @@ export class FleetMember {
     // the first moments after it.
     this.#awake = setInterval(() => {
       const pauseMs = now() - this.#awakeAt
-      if (pauseMs > PAUSE_MS) [this.#pauseMs, this.#pausedUntil] = [pauseMs, now() + PAUSE_MS]
+      if (pauseMs > PAUSE_MS) [this.#pauseMs, this.#pausedUntil] = [pauseMs, now() + Math.min(pauseMs, CATCH_UP_MS)]
       this.#awakeAt = now()
       this.#noteNews()
     }, AWAKE_MS)

@@ -80,15 +80,16 @@ export class FleetClient {
 
   /**
    * The address of the server that has the seat of a ticket. `last`: the server that the client was at, so that the
-   * fleet looks again if its list still names that one. Undefined: it is not known.
+   * fleet looks again if its list still names that one. 'gone': no server has the seat. Undefined: no answer.
    */
-  async locate(ticket: Uint8Array, last: string | undefined): Promise<string | undefined> {
+  async locate(ticket: Uint8Array, last: string | undefined): Promise<{ readonly url: string } | 'gone' | undefined> {
     const query = last === undefined ? '' : `?last=${encodeURIComponent(last)}`
     const { status, body } = await this.#machine
       .ask('GET', `${this.base}seats/${readUint32(ticket, 0)}${query}`, undefined, FLEET_ASK_MS)
       .catch(() => ({ status: 0, body: undefined }))
     const { url } = fieldsOf(body)
-    return status === 200 && typeof url === 'string' ? url : undefined
+    if (status === 404) return 'gone'
+    return status === 200 && typeof url === 'string' ? { url } : undefined
   }
 
   /** Asks a path of the fleet. Rejects with a ConnectError when it does not answer. */
@@ -148,17 +149,27 @@ export class FleetRoute {
 
   /** Opens a link to the server that has the seat. `openAt` opens one to an address. */
   async open(asked: JoinRequest | undefined, openAt: (url: string) => Promise<ClientLink>): Promise<ClientLink> {
-    if (asked !== undefined && 'resume' in asked) {
-      const url = await this.#client.locate(asked.resume, this.#url) ?? this.#url
-      if (url === undefined) throw this.#client.away()
-      this.#url = url
-      return await openAt(url)
-    }
+    if (asked !== undefined && 'resume' in asked) return await this.#openAgain(asked.resume, openAt)
     const seat = this.#seat ?? (await this.#client.reserve(requestOf(asked)))[0]
     if (seat === undefined) throw this.#client.away()
     this.#seat = undefined
     this.#url = seat.url
     return Object.assign(await openAt(seat.url), { token: seat.token })
+  }
+
+  /** To the server that has the seat now; if the fleet does not say which, to the server of before. */
+  async #openAgain(ticket: Uint8Array, openAt: (url: string) => Promise<ClientLink>): Promise<ClientLink> {
+    const found = await this.#client.locate(ticket, this.#url)
+    const url = typeof found === 'object' ? found.url : this.#url
+    try {
+      if (url === undefined) throw this.#client.away()
+      this.#url = url
+      return await openAt(url)
+    } catch (error) {
+      // The fleet has no such room, and the server of before does not answer: the seat is gone.
+      if (found === 'gone') throw new ConnectError(this.#client.base, { by: 'protocol', code: 'ticket' })
+      throw error
+    }
   }
 }
 

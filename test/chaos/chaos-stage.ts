@@ -1,0 +1,153 @@
+/** The processes of a chaos row: fleet services, game servers, Redis, players, HAProxy. All end with the row. */
+
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { RedisServer } from '../contract/redis-server.ts'
+import { Players } from './players.ts'
+
+const HERE: string = fileURLToPath(new URL('.', import.meta.url))
+const CLI: string = fileURLToPath(new URL('../../packages/services/src/cli/index.ts', import.meta.url))
+const FLAGS: readonly string[] = ['--conditions=tickwire-source', '--import', 'tsx']
+
+/** A game server in a process of its own. */
+export interface ServerProcess {
+  readonly child: ChildProcess
+  readonly url: string
+}
+
+/** A fleet service in a process of its own. */
+export interface FleetProcess {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly url: string
+}
+
+export class ChaosStage {
+  /** A folder of the row. */
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'tickwire-chaos-'))
+  readonly #children: ChildProcess[] = []
+  readonly #redis: RedisServer[] = []
+
+  /** Ends all processes but Redis. */
+  kill(): void {
+    for (const child of this.#children) {
+      child.kill('SIGCONT')
+      child.kill('SIGKILL')
+    }
+  }
+
+  async close(): Promise<void> {
+    this.kill()
+    for (const redis of this.#redis) {
+      redis.thaw()
+      await redis.kill()
+    }
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  async redis(): Promise<RedisServer> {
+    const redis = await RedisServer.start()
+    this.#redis.push(redis)
+    return redis
+  }
+
+  /** Starts any program, which ends with the row. */
+  spawn(command: string, args: readonly string[], env: { readonly [name: string]: string } = {}): ChildProcess {
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, NODE_ENV: 'production', ...env },
+    })
+    this.#children.push(child)
+    return child
+  }
+
+  /** Starts `tickwire fleet`, and resolves when it answers. */
+  async fleet(
+    options: readonly string[] = [], port: number | undefined = undefined, env: { [name: string]: string } = {},
+  ): Promise<FleetProcess> {
+    const at = port ?? await freePort()
+    const args = [
+      ...FLAGS, CLI, 'fleet', '--address', '127.0.0.1', '--port', `${at}`, '--ops', '0', '--rate-limit', '1000000000',
+      ...options,
+    ]
+    const child = this.spawn(process.execPath, args, env)
+    const url = `http://127.0.0.1:${at}`
+    await until(async () => (await status(`${url}/healthz`)) === 200, 'the fleet answers')
+    return { child, port: at, url }
+  }
+
+  /** Starts a game server, and resolves when the fleet lists it. */
+  async server(
+    fleet: string, version = '1', capacity = 8, env: { readonly [name: string]: string } = {},
+  ): Promise<ServerProcess> {
+    const child = this.#fork('game-server-process.ts', [fleet, version, `${capacity}`], env)
+    const url = await new Promise<string>((resolve, reject) => {
+      child.once('message', (message) => resolve((message as { url: string }).url))
+      child.once('exit', (code) => reject(new Error(`a game server ended with ${code}`)))
+    })
+    return { child, url }
+  }
+
+  /** Starts players in `processes` processes. They join at `perSecond` in all. */
+  players(fleet: string, count: number, perSecond: number, processes = 1): Players {
+    const share = Math.ceil(count / processes)
+    return new Players(Array.from({ length: processes }, () =>
+      this.#fork('players-process.ts', [fleet, `${share}`, `${perSecond / processes}`])))
+  }
+
+  #fork(file: string, args: readonly string[], env: { readonly [name: string]: string } = {}): ChildProcess {
+    const child = fork(join(HERE, file), [...args], {
+      execArgv: [...FLAGS], env: { ...process.env, NODE_ENV: 'production', ...env },
+    })
+    this.#children.push(child)
+    return child
+  }
+}
+
+/** Waits until it is true. Throws after `ms`. */
+export async function until(isTrue: () => boolean | Promise<boolean>, what: string, ms = 60_000): Promise<number> {
+  const startedAt = performance.now()
+  for (;;) {
+    if (await isTrue()) return performance.now() - startedAt
+    if (performance.now() - startedAt > ms) throw new Error(`not within ${ms} ms: ${what}`)
+    await sleep(20)
+  }
+}
+
+/** Resolves when the process has ended. */
+export async function ended(child: ChildProcess, ms = 60_000): Promise<void> {
+  await until(() => child.exitCode !== null || child.signalCode !== null, 'a process ends', ms)
+}
+
+export async function sleep(ms: number): Promise<void> {
+  await new Promise((resolve) => { setTimeout(resolve, ms) })
+}
+
+/** The status of an answer; 0 when there is none within a second. */
+export async function status(url: string, ms = 1000): Promise<number> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ms) })
+    await response.arrayBuffer()
+    return response.status
+  } catch {
+    return 0
+  }
+}
+
+/** Rooms and whether the list is old, as a player sees them. */
+export async function roomsOf(
+  fleet: string,
+): Promise<{ readonly isStale: boolean; readonly rooms: readonly { id: string }[] }> {
+  return await (await fetch(`${fleet}/rooms`, { signal: AbortSignal.timeout(2000) })).json() as never
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => { server.close(resolve) })
+  return port
+}

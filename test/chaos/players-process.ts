@@ -1,0 +1,78 @@
+/**
+ * Players of a chaos row: `players-process.ts FLEET_URL COUNT PER_SECOND`. They join by UDP at a steady rate, and say
+ * what happened to their matches once a second.
+ *
+ * A match is lost for a player that gets another seat than its own, that is closed, or whose world began anew.
+ */
+
+import { connect, fleet, type Room } from 'tickwire/node'
+import { game, Walker } from './game.ts'
+import type { PlayersReport } from './players.ts'
+
+const [url = '', count = '10', perSecond = '10'] = process.argv.slice(2)
+const rooms: (Room | undefined)[] = []
+const joinMs: number[] = []
+const gapsMs: number[] = []
+const lost: { [why: string]: number } = {}
+let failed = 0
+let backs = 0
+let isEnding = false
+
+async function play(index: number): Promise<void> {
+  const startedAt = performance.now()
+  try {
+    const room = await connect(game, fleet(url), { transport: 'udp', development: false, retryMs: 20_000 })
+    joinMs.push(performance.now() - startedAt)
+    rooms[index] = room
+    watch(room)
+  } catch (error) {
+    failed++
+    console.error(String(error))
+  }
+}
+
+function watch(room: Room): void {
+  const lose = (why: string): void => {
+    if (!isEnding) lost[why] = (lost[why] ?? 0) + 1
+  }
+  let steps = 0
+  let tick = room.view.tick
+  let changedAt = performance.now()
+  let longest = 0
+  const timer = setInterval(() => {
+    const now = performance.now()
+    longest = Math.max(longest, now - changedAt)
+    if (room.view.tick !== tick) [tick, changedAt] = [room.view.tick, now]
+    const own = [...room.view.each(Walker)].find(({ owner }) => owner === room.peer)?.steps ?? steps
+    // A prediction may go back by some ticks. A world that began anew has few.
+    if (own + 50 < steps) lose('world began anew')
+    steps = own
+  }, 50)
+  room.onAway(() => { longest = 0 })
+  room.onBack((seat) => {
+    backs++
+    if (seat === 'new') lose('another seat')
+    setTimeout(() => gapsMs.push(longest), 500)
+  })
+  void room.closed.then(({ code }) => {
+    clearInterval(timer)
+    lose(`closed: ${code}`)
+  })
+}
+
+setInterval(() => {
+  const playing = rooms.filter((room) => room !== undefined && !room.isAway).length
+  process.send?.({ playing, failed, backs, lost, joinMs, gapsMs } satisfies PlayersReport)
+}, 250)
+process.on('message', () => {
+  isEnding = true
+  for (const room of rooms) room?.leave()
+  setTimeout(() => process.exit(0), 300)
+})
+const startedAt = performance.now()
+for (let index = 0; index < Number(count); index++) {
+  await new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, startedAt + index * 1000 / Number(perSecond) - performance.now()))
+  })
+  void play(index)
+}

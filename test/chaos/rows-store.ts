@@ -1,0 +1,277 @@
+/** Failures of the store: Redis killed, frozen, emptied, cut off; a full disk; two writers; a deploy behind a proxy. */
+
+import { spawnSync } from 'node:child_process'
+import { createServer, connect, type Socket } from 'node:net'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { hasRedis } from '../contract/redis-server.ts'
+import type { ChaosRow } from './chaos-row.ts'
+import { type ChaosStage, ended, freePort, roomsOf, sleep, status, until } from './chaos-stage.ts'
+import { percentile } from './players.ts'
+import { askSeat, twoMatches } from './rows-fleet.ts'
+
+const BACK_MS = 11_000
+const ANSWER_MS = 600
+const missing = hasRedis ? undefined : 'redis-server is not installed'
+
+/** How long `GET /rooms` takes, for a while, and how often it failed. */
+async function browse(fleet: string, forMs: number): Promise<{ p99: number; failed: number }> {
+  const times: number[] = []
+  let failed = 0
+  for (const end = performance.now() + forMs; performance.now() < end;) {
+    const startedAt = performance.now()
+    if (await status(`${fleet}/rooms`, 5000) !== 200) failed++
+    times.push(performance.now() - startedAt)
+    await sleep(20)
+  }
+  return { p99: percentile(times, 0.99), failed }
+}
+
+/** While `fail` is in effect players go on, requests are answered, and afterwards everything is listed again. */
+function redisRow(
+  name: string, what: string, fail: (redis: Awaited<ReturnType<ChaosStage['redis']>>) => Promise<() => Promise<void>>,
+): ChaosRow {
+  return {
+    name, what, missing,
+    bars: { lost_matches: 0, answer_ms_p99: ANSWER_MS, failed_answers: 0, failed_seats: 0, listed_again_ms: BACK_MS },
+    async run(stage) {
+      const redis = await stage.redis()
+      const fleet = await stage.fleet(['--store', redis.url])
+      const players = await twoMatches(stage, fleet.url)
+      const heal = await fail(redis)
+      const answers = await browse(fleet.url, 4000)
+      // A new player gets a seat: the list of before is good enough.
+      const seat = await askSeat(fleet.url)
+      await heal()
+      // An instance that knows nothing sees only what is in the store.
+      const other = await stage.fleet(['--store', redis.url])
+      const listed = await until(async () => (await roomsOf(other.url)).rooms.length >= 2, 'both rooms are listed')
+      return {
+        lost_matches: players.lostCount, answer_ms_p99: answers.p99, failed_answers: answers.failed,
+        failed_seats: Number(seat.status !== 200), listed_again_ms: listed,
+      }
+    },
+  }
+}
+
+const redisKilled = redisRow('redis-killed', 'kill -9 of Redis, and an empty one after 4 s', async (redis) => {
+  await redis.kill()
+  return () => redis.restart()
+})
+
+const redisFrozen = redisRow('redis-frozen', 'Redis stands still for 4 s (SIGSTOP)', async (redis) => {
+  redis.freeze()
+  return async () => redis.thaw()
+})
+
+const redisFlushed = redisRow('redis-flushed', 'Redis loses everything (FLUSHALL)', async (redis) => {
+  await redis.flush()
+  return async () => {}
+})
+
+const redisCutOff: ChaosRow = {
+  name: 'redis-partitioned',
+  what: 'nothing passes between the fleet service and Redis for 4 s, and no connection is closed',
+  missing,
+  bars: { lost_matches: 0, answer_ms_p99: ANSWER_MS, failed_answers: 0, listed_again_ms: BACK_MS },
+  async run(stage) {
+    const redis = await stage.redis()
+    const line = await Line.open(redis.port)
+    const fleet = await stage.fleet(['--store', `redis://127.0.0.1:${line.port}`])
+    const players = await twoMatches(stage, fleet.url)
+    line.cut(true)
+    const answers = await browse(fleet.url, 4000)
+    await redis.flush()
+    line.cut(false)
+    const other = await stage.fleet(['--store', redis.url])
+    const listed = await until(async () => (await roomsOf(other.url)).rooms.length >= 2, 'both rooms are listed')
+    line.close()
+    return {
+      lost_matches: players.lostCount, answer_ms_p99: answers.p99, failed_answers: answers.failed,
+      listed_again_ms: listed,
+    }
+  },
+}
+
+const twoWriters: ChaosRow = {
+  name: 'double-owners',
+  what: 'two game servers claim the same room at two instances, 10,000 times',
+  missing,
+  bars: { double_owners: 0, without_owner: 0 },
+  async run(stage, isLong) {
+    const redis = await stage.redis()
+    const fleets = [await stage.fleet(['--store', redis.url]), await stage.fleet(['--store', redis.url])]
+    const claim = async (fleet: string, move: string, server: string): Promise<string> => {
+      const response = await fetch(`${fleet}/fleet/claims`, {
+        method: 'POST', body: JSON.stringify({ move, server }), headers: { 'content-type': 'application/json' },
+      })
+      const { owner } = await response.json() as { owner?: string }
+      // A store that was too slow has decided nothing: a game server asks again.
+      return owner ?? await claim(fleet, move, server)
+    }
+    let [double, none] = [0, 0]
+    const races = isLong ? 10_000 : 1000
+    for (let at = 0; at < races; at += 50) {
+      await Promise.all(Array.from({ length: 50 }, async (_, index) => {
+        const move = (at + index).toString(16).padStart(32, '0')
+        const owners = await Promise.all(fleets.map(({ url }, each) => claim(url, move, `${each}`.repeat(32))))
+        if (owners[0] === '' || owners[1] === '') none++
+        else if (owners[0] !== owners[1]) double++
+      }))
+    }
+    return { double_owners: double, without_owner: none }
+  },
+}
+
+const diskFull: ChaosRow = {
+  name: 'disk-full',
+  what: 'the disk of the results is full for some seconds',
+  missing: process.getuid?.() === 0 ? undefined : 'a small disk cannot be mounted here',
+  bars: { acknowledged_lost: 0, not_stored: 0, stored_after_ms: 6000, lost_matches: 0 },
+  async run(stage) {
+    const disk = `${stage.folder}/disk`
+    mkdirSync(disk)
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]).status !== 0)
+      throw new Error('a small disk cannot be mounted here')
+    try {
+      const fleet = await stage.fleet(['--records', `${disk}/results.sqlite`])
+      const players = await twoMatches(stage, fleet.url)
+      const server = await stage.server(fleet.url)
+      const stored = new Set<number>()
+      server.child.on('message', (message) => stored.add((message as { stored: number }).stored))
+      server.child.send({ report: 20 })
+      await until(() => stored.size === 20, 'the first results are stored')
+      for (let size = 4_194_304; size >= 512; size /= 2) fill(`${disk}/filler-${size}`, size)
+      stored.clear()
+      server.child.send({ report: 40 })
+      await sleep(4000)
+      const duringFull = stored.size
+      if (duringFull === 40) throw new Error('the disk was not full')
+      for (let size = 4_194_304; size >= 512; size /= 2) rmSync(`${disk}/filler-${size}`, { force: true })
+      const storedMs = await until(() => stored.size === 40, 'the results are stored')
+      const { results } = await (await fetch(`${fleet.url}/results?limit=500`)).json() as { results: unknown[] }
+      return {
+        acknowledged_lost: Math.max(0, 20 + duringFull - results.length), not_stored: 60 - results.length,
+        stored_after_ms: storedMs, lost_matches: players.lostCount,
+      }
+    } finally {
+      stage.kill()
+      spawnSync('umount', ['-l', disk])
+    }
+  },
+}
+
+const rollingHttp: ChaosRow = {
+  name: 'rolling-deploy-of-the-fleet',
+  what: 'both instances of the fleet service behind HAProxy are replaced while requests come',
+  missing: missing ?? (spawnSync('haproxy', ['-v']).status === 0 ? undefined : 'haproxy is not installed'),
+  bars: { failed_requests: 0, lost_matches: 0 },
+  async run(stage, isLong) {
+    const redis = await stage.redis()
+    const options = ['--store', redis.url, '--drain', '3s']
+    const instances = [await stage.fleet(options), await stage.fleet(options)]
+    const front = await freePort()
+    const file = `${stage.folder}/haproxy.cfg`
+    writeFileSync(file, haproxy(front, instances.map(({ port }) => port)))
+    stage.spawn('haproxy', ['-db', '-f', file])
+    const url = `http://127.0.0.1:${front}`
+    await until(async () => await status(`${url}/rooms`) === 200, 'the proxy answers')
+    const players = await twoMatches(stage, url)
+    const goal = isLong ? 10_000 : 1500
+    let [asked, failed] = [0, 0]
+    let isRolling = true
+    const ask = async (): Promise<void> => {
+      while (asked < goal || isRolling) {
+        asked++
+        if (await status(`${url}/rooms`, 5000) !== 200) failed++
+      }
+    }
+    const asking = Array.from({ length: 8 }, ask)
+    for (const old of instances) {
+      await sleep(500)
+      old.child.kill('SIGTERM')
+      await ended(old.child)
+      await stage.fleet(options, old.port)
+      // HAProxy takes it up again after two good checks.
+      await sleep(1500)
+    }
+    isRolling = false
+    await Promise.all(asking)
+    return { failed_requests: failed, lost_matches: players.lostCount }
+  },
+}
+
+export const STORE_ROWS: readonly ChaosRow[] = [
+  redisKilled, redisFrozen, redisFlushed, redisCutOff, twoWriters, diskFull, rollingHttp,
+]
+
+function fill(path: string, size: number): void {
+  try {
+    writeFileSync(path, Buffer.alloc(size))
+  } catch {
+    // reason: it did not fit, and the next one is smaller
+  }
+}
+
+function haproxy(front: number, ports: readonly number[]): string {
+  return `global
+  maxconn 2000
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 30s
+  timeout server 30s
+  option redispatch
+  retries 3
+  retry-on conn-failure empty-response
+frontend front
+  bind 127.0.0.1:${front}
+  default_backend fleet
+backend fleet
+  option httpchk GET /readyz
+${ports.map((port) => `  server s${port} 127.0.0.1:${port} check inter 300ms fall 2 rise 2`).join('\n')}
+`
+}
+
+/** A TCP line that can be cut without closing it. */
+class Line {
+  readonly port: number
+  readonly #sockets = new Set<Socket>()
+  #close: () => void = () => {}
+  #isCut = false
+
+  private constructor(port: number) {
+    this.port = port
+  }
+
+  static async open(to: number): Promise<Line> {
+    const line = new Line(await freePort())
+    const server = createServer((near) => {
+      const far = connect(to, '127.0.0.1')
+      for (const [from, other] of [[near, far], [far, near]] as const) {
+        line.#sockets.add(from)
+        from.on('data', (bytes: Buffer) => { if (!line.#isCut) other.write(bytes) })
+        from.on('error', () => other.destroy())
+        from.on('close', () => {
+          line.#sockets.delete(from)
+          if (!line.#isCut) other.destroy()
+        })
+      }
+    })
+    await new Promise<void>((resolve) => { server.listen(line.port, '127.0.0.1', resolve) })
+    line.#close = () => {
+      server.close()
+      for (const socket of line.#sockets) socket.destroy()
+    }
+    return line
+  }
+
+  cut(isCut: boolean): void {
+    this.#isCut = isCut
+    // What was lost on the way would confuse both sides: as after a long partition, they begin anew.
+    if (!isCut) for (const socket of this.#sockets) socket.destroy()
+  }
+
+  close(): void {
+    this.#close()
+  }
+}

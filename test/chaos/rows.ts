@@ -1,0 +1,8 @@
+/** All rows of the chaos table. */
+
+import type { ChaosRow } from './chaos-row.ts'
+import { FLEET_ROWS } from './rows-fleet.ts'
+import { NIGHT_ROWS } from './rows-night.ts'
+import { STORE_ROWS } from './rows-store.ts'
+
+export const ROWS: readonly ChaosRow[] = [...FLEET_ROWS, ...STORE_ROWS, ...NIGHT_ROWS]
