@@ -21,12 +21,14 @@ export function ensureBrowser(): void {
 }
 
 /**
- * Installs iptables, iproute2 and coturn's client for the tests of NAT traversal, and redis-server for those of stores,
- * where they are missing.
+ * Installs iptables, iproute2 and coturn's client for the tests of NAT traversal, redis-server for those of stores, and
+ * systemd-analyze, promtool and docker-compose for those of operations, where they are missing.
  */
 export function ensureNetworkTools(): void {
   const missing = [
     ['iptables', 'iptables'], ['turnutils_stunclient', 'coturn'], ['ip', 'iproute2'], ['redis-server', 'redis-server'],
+    ['systemd-analyze', 'systemd'], ['promtool', 'prometheus'], ['docker-compose', 'docker-compose'],
+    ['haproxy', 'haproxy'], ['nginx', 'nginx-light'],
   ] as const
   const packages = missing.filter(([command]) => spawnSync('which', [command]).status !== 0).map(([, name]) => name)
   if (packages.length === 0 || process.getuid?.() !== 0 || !hasAptGet()) return

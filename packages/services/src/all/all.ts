@@ -9,7 +9,7 @@ import { readApiKey } from '../issue/issue.ts'
 import { readCards } from '../lockstep/lockstep.ts'
 import { RENDEZVOUS_PORT_DEFAULT } from '../rendezvous/serve-rendezvous.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
-import { openStatus } from '../telemetry/status.ts'
+import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { serveAll } from './serve-all.ts'
 
 /** Serves everything. */
@@ -31,7 +31,8 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
     card: { kind: 'list', value: 'FILE', help: 'the card of a lockstep game, for its order relay' },
     'lockstep-port': { kind: 'whole', default: LOCKSTEP_PORT_DEFAULT, help: 'TCP port of the order relay' },
     store: STORE_OPTION,
-    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
+    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
+    'ops-address': OPS_ADDRESS,
   },
   async start(options, world) {
     const { port, address, public: publicAddress, static: folder, origin, issuer, card, store, ops } = options
@@ -47,7 +48,7 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
     })
     const status = await openStatus(ops, {
       registry: serving.registry, isReady: () => !serving.relay.relay.isDraining,
-    })
+    }, options['ops-address'])
     world.print(`relay and stun: UDP ${serving.relay.relayed}`)
     world.print(`codes: ${serving.url}`)
     world.print(`games: ${serving.url}games`)

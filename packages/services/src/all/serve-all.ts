@@ -13,6 +13,7 @@ import { addIssuer } from '../issue/serve-issuer.ts'
 import {
   addRendezvous, MEMBERS_MAX, RENDEZVOUS_PORT_DEFAULT, type RendezvousOptions,
 } from '../rendezvous/serve-rendezvous.ts'
+import { addRelayMetrics } from '../relay/relay-metrics.ts'
 import { openLeases } from '../store/open-store.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { addTracker, type TrackingOptions } from '../track/serve-tracker.ts'
@@ -57,6 +58,7 @@ export async function serveAll(options: ServeAllOptions = {}): Promise<ServingAl
     if (webSocket !== undefined) webSocket.hostname = host
     const known = { address: relay.relayed, ...(webSocket !== undefined && { url: webSocket.href }) }
     const site = await openSite(options, secret, known)
+    addRelayMetrics(relay, site.registry)
     return {
       url: `http://${host}:${site.port}/`, port: site.port, relay, registry: site.registry,
       close: async () => {

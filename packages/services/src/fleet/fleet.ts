@@ -4,11 +4,12 @@
 
 import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
+import { Registry } from 'prom-client'
 import { ConfigError } from 'tickwire'
 import { drainOnSignals } from 'tickwire/node'
 import { defineService, type Service } from '../cli/service.ts'
 import { openLeases, openRecords, RECORDS_OPTION, STORE_OPTION } from '../store/open-store.ts'
-import { openStatus } from '../telemetry/status.ts'
+import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import type { Propose } from './propose.ts'
 import { FLEET_PORT_DEFAULT, serveFleet } from './serve-fleet.ts'
 
@@ -32,13 +33,15 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may ask for seats; "any" for all' },
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
     drain: { kind: 'duration', default: '2s', help: 'how long it answers after SIGTERM, while /readyz says 503' },
-    ops: { kind: 'whole', default: 9091, help: 'TCP port of the operator page and /metrics, on this machine only' },
+    ops: { kind: 'whole', default: 9091, help: 'TCP port of the operator page and /metrics' },
+    'ops-address': OPS_ADDRESS,
   },
   async start(options, world) {
     const { port, address, store, records: file, ranked, propose, origin, proxy, ops, static: folder } = options
     const secret = options['tickwire-fleet-secret']
-    const leases = await openLeases(store)
-    const records = await openRecords(file, { isDurable: ranked })
+    const stores = new Registry()
+    const leases = await openLeases(store, stores)
+    const records = await openRecords(file, { isDurable: ranked, registry: stores })
     const serving = await serveFleet({
       port, leases, records, requestsPerMinute: options['rate-limit'], trustedProxies: proxy,
       origins: origin.includes('any') ? 'any' : origin,
@@ -46,7 +49,9 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
       ...(folder !== undefined && { static: folder }),
       ...(propose !== undefined && { propose: await readPropose(propose) }),
     })
-    const status = await openStatus(ops, { registry: serving.registry, isReady: () => serving.isReady })
+    const status = await openStatus(ops, {
+      registry: Registry.merge([serving.registry, stores]), isReady: () => serving.isReady,
+    }, options['ops-address'])
     world.print(`fleet: http://${address ?? 'localhost'}:${serving.port}`)
     world.print(`status: ${status.url}/metrics`)
     if (secret === undefined) world.print('no secret: game servers must be on this machine')

@@ -8,7 +8,7 @@ import { drainOnSignals } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
-import { openStatus } from '../telemetry/status.ts'
+import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { isApiKey } from './issue-routes.ts'
 import { ISSUER_PORT_DEFAULT, serveIssuer } from './serve-issuer.ts'
 
@@ -30,7 +30,8 @@ export const issue: Service = defineService({
     address: { kind: 'text', value: 'IP', help: 'listen on this address only (all)' },
     store: STORE_OPTION,
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
-    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
+    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
+    'ops-address': OPS_ADDRESS,
   },
   async start(options, world) {
     const { key, port, address, store, proxy, ops } = options
@@ -42,7 +43,9 @@ export const issue: Service = defineService({
       apiKeys: options['api-key'].map(readApiKey), port, trustedProxies: proxy,
       ...(address !== undefined && { address }), ...(store !== undefined && { store }),
     })
-    const status = await openStatus(ops, { registry: serving.registry, isReady: () => true })
+    const status = await openStatus(ops, {
+      registry: serving.registry, isReady: () => true,
+    }, options['ops-address'])
     world.print(`tokens: http://localhost:${serving.port}/v1/tokens, ${key.length} live keys`)
     world.print(`status: ${status.url}/metrics`)
     drainOnSignals({ drainMs: 0, drain: () => serving.close() })

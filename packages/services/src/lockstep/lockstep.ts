@@ -11,7 +11,7 @@ import {
 } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
-import { openStatus } from '../telemetry/status.ts'
+import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { lockstepRegistry } from './lockstep-metrics.ts'
 
 /** A longer file is not a card; `decodeCard` has a lower limit. */
@@ -37,7 +37,8 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may join; several times for several' },
     ranked: { kind: 'flag', help: 'ranked matches: late orders are dropped, equal delays, an agreed seed' },
     resume: { kind: 'duration', default: '60s', help: 'how long the seat of a lost connection is kept' },
-    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
+    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
+    'ops-address': OPS_ADDRESS,
     drain: { kind: 'duration', default: '10s', help: 'how long players may play on after SIGTERM' },
     weather: {
       kind: 'text', value: 'W',
@@ -69,7 +70,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     })
     const status = await openStatus(ops, {
       registry: lockstepRegistry(serving), isReady: () => !serving.rooms.isDraining,
-    })
+    }, options['ops-address'])
     const { udp } = serving.info
     world.print(`lockstep: ${serving.url}${udp === undefined ? '' : `, UDP ${udp.port}`}, ${files.length} games`)
     world.print(`status: ${status.url}/metrics`)

@@ -7,9 +7,10 @@ import { ConfigError } from 'tickwire'
 import { drainOnSignals, openRelay, RELAY_PORT_DEFAULT } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
-import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
-import { openStatus } from '../telemetry/status.ts'
+import { createRegistry } from '../telemetry/metrics.ts'
+import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { VERSION } from '../version.ts'
+import { addRelayMetrics } from './relay-metrics.ts'
 
 function readText(option: string, file: string): string {
   try {
@@ -45,7 +46,8 @@ export const relay: Service = defineService({
     mebibytes: { kind: 'whole', help: 'MiB of one peer at most (1024)' },
     audience: { kind: 'text', value: 'NAME', default: 'relay', help: 'the name in relay tokens' },
     allocations: { kind: 'whole', help: 'how many peers at the same time (4096)' },
-    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
+    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
+    'ops-address': OPS_ADDRESS,
     drain: { kind: 'duration', default: '10s', help: 'how long peers have to move after SIGTERM' },
   },
   async start(options, world) {
@@ -67,28 +69,10 @@ export const relay: Service = defineService({
       }),
     })
     const registry = createRegistry('relay', VERSION)
-    readGauge(registry, {
-      name: 'tickwire_relay_allocations', help: 'Current allocations.', read: () => server.relay.allocations,
-    })
-    readCounter(registry, {
-      name: 'tickwire_relay_total', help: 'Datagrams and allocations, by what happened.',
-      read: () => server.relay.counts,
-    })
-    readCounter(registry, {
-      name: 'tickwire_datagrams_total', help: 'Datagrams of the socket, by event.', read: () => server.port.stats,
-    })
-    const { webSocket } = server
-    if (webSocket !== undefined) {
-      readCounter(registry, {
-        name: 'tickwire_websocket_messages_total', help: 'Messages of the WebSocket, by event.',
-        read: () => webSocket.port.stats,
-      })
-    }
-    readGauge(registry, {
-      name: 'tickwire_relay_receive_buffer_bytes', help: 'The kernel\'s receive buffer of the socket.',
-      read: () => server.port.recvBufferBytes,
-    })
-    const status = await openStatus(ops, { registry, isReady: () => !server.relay.isDraining })
+    addRelayMetrics(server, registry)
+    const status = await openStatus(ops, {
+      registry, isReady: () => !server.relay.isDraining,
+    }, options['ops-address'])
     world.print(`relay: UDP ${server.port.localAddress}, given to peers as ${server.relayed}`)
     if (server.webSocket !== undefined) world.print(`relay: WebSocket ${server.webSocket.url}`)
     world.print(`status: ${status.url}/metrics`)

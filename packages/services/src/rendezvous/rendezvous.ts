@@ -8,7 +8,7 @@ import { ConfigError } from 'tickwire'
 import { drainOnSignals } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
-import { openStatus } from '../telemetry/status.ts'
+import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import type { KnownRelay } from './relay-issuer.ts'
 import { RENDEZVOUS_PORT_DEFAULT, serveRendezvous } from './serve-rendezvous.ts'
 
@@ -39,7 +39,8 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     page: { kind: 'text', value: 'URL', help: 'where links lead (the rendezvous itself)' },
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may use it; "any" for all' },
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
-    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
+    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
+    'ops-address': OPS_ADDRESS,
   },
   async start(options, world) {
     const { port, address, relay, issuer, audience, page, origin, proxy, ops, static: folder } = options
@@ -54,7 +55,9 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
       ...(options['key-file'] !== undefined && { secretKey: readSecret(options['key-file']) }),
     })
     let isReady = true
-    const status = await openStatus(ops, { registry: serving.registry, isReady: () => isReady })
+    const status = await openStatus(ops, {
+      registry: serving.registry, isReady: () => isReady,
+    }, options['ops-address'])
     world.print(`rendezvous: http://${address ?? 'localhost'}:${serving.port}, ${relay.length} relays`)
     world.print(`status: ${status.url}/metrics`)
     drainOnSignals({

@@ -4,7 +4,14 @@
 
 import type { Registry } from 'prom-client'
 import { isLoopbackHost } from 'tickwire/node'
+import type { Option } from '../cli/options.ts'
 import { createSite, HttpRefusal, listenSite, type Site } from '../http/site.ts'
+
+/** Where the operator port listens. Containers need another address than their own loopback. */
+export const OPS_ADDRESS = {
+  kind: 'text', value: 'IP', default: '127.0.0.1',
+  help: 'listen there for --ops; another address has no login, so keep it off public networks',
+} as const satisfies Option
 
 /** What the operator port reports. */
 export interface Status {
@@ -20,7 +27,9 @@ export interface StatusServer {
 }
 
 /** Opens an operator port. Throws `ConfigError` when it is taken. */
-export async function openStatus(port: number, status: Status, address: string = '127.0.0.1'): Promise<StatusServer> {
+export async function openStatus(
+  port: number, status: Status, address: string = OPS_ADDRESS.default,
+): Promise<StatusServer> {
   const app = await createSite({ title: 'Status of a Tickwire service' })
   if (isLoopbackHost(address)) {
     // A page whose name resolves to this machine must not read it.
@@ -31,7 +40,7 @@ export async function openStatus(port: number, status: Status, address: string =
   }
   addStatusRoutes(app, status)
   const bound = await listenSite(app, port, address)
-  return { url: `http://${address}:${bound}`, close: () => app.close() }
+  return { url: `http://${address.includes(':') ? `[${address}]` : address}:${bound}`, close: () => app.close() }
 }
 
 /** Adds the three routes to a site. */

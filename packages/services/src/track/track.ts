@@ -7,7 +7,7 @@ import { drainOnSignals } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
-import { openStatus } from '../telemetry/status.ts'
+import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { serveTracker, TRACKER_PORT_DEFAULT } from './serve-tracker.ts'
 import type { PublishRule } from './track-routes.ts'
 
@@ -38,7 +38,8 @@ or with browse() of tickwire/browser. It runs until it gets SIGTERM or SIGINT.`,
     openra: { kind: 'list', value: 'URL', help: 'a list of OpenRA\'s master server, shown and not joinable' },
     store: STORE_OPTION,
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
-    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics, on this machine only' },
+    ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
+    'ops-address': OPS_ADDRESS,
   },
   async start(options, world) {
     const { port, address, issuer, audience, publish, store, proxy, ops, federate, openra } = options
@@ -53,7 +54,9 @@ or with browse() of tickwire/browser. It runs until it gets SIGTERM or SIGINT.`,
       federate: [...federate, ...openra.map((url) => ({ url, form: 'openra' as const }))],
       ...(address !== undefined && { address }), ...(store !== undefined && { store }),
     })
-    const status = await openStatus(ops, { registry: serving.registry, isReady: () => true })
+    const status = await openStatus(ops, {
+      registry: serving.registry, isReady: () => true,
+    }, options['ops-address'])
     world.print(`games: http://localhost:${serving.port}/games`)
     if (issuer.length === 0 && publish !== 'open')
       world.print('publish: programs of this machine; give --issuer for others, or --publish open')
