@@ -9,30 +9,14 @@ import { Picture } from '../../games/skirmish/page/picture.ts'
 import { SEATS, UNITS_PER_SEAT } from '../../games/skirmish/rules.ts'
 import { Table } from '../../games/skirmish/table.ts'
 import { spawnUnit } from '../../games/skirmish/units.ts'
+import { countGpuObjects } from './gpu-objects.ts'
 
 /** Ticks from one order of a seat to the next. */
 const ORDER_EVERY = 60
 const HEALTH = 511
 const LOOK_EVERY = 6
 
-const counts = { made: 0, deleted: 0 }
-
-/** Counts the GPU objects that the page makes and deletes. Call it before the picture is made. */
-function countObjects(): void {
-  type Calls = Record<string, (...args: never[]) => unknown>
-  const { prototype } = WebGL2RenderingContext as unknown as { readonly prototype: Calls }
-  for (const kind of ['Buffer', 'Texture', 'VertexArray', 'Framebuffer', 'Renderbuffer', 'Program', 'Shader']) {
-    for (const [verb, count] of [['create', 'made'], ['delete', 'deleted']] as const) {
-      const plain = prototype[verb + kind]!
-      prototype[verb + kind] = function counted(this: unknown, ...args: never[]) {
-        counts[count]++
-        return plain.apply(this, args)
-      }
-    }
-  }
-}
-
-countObjects()
+const counts = countGpuObjects()
 const canvas = document.querySelector('canvas')!
 const graphics = location.search === '?reduced' ? 'reduced' as const : undefined
 const picture = new Picture(canvas, graphics)

@@ -5,8 +5,11 @@ import { softDisc } from './models.ts'
 
 interface Place { readonly x: number; readonly y: number; readonly z: number }
 
+type Glow = THREE.Mesh<THREE.BufferGeometry, THREE.MeshBasicMaterial>
+type Piece = THREE.Mesh<THREE.BufferGeometry, THREE.MeshStandardMaterial>
+
 interface Passing {
-  readonly object: THREE.Object3D
+  readonly object: Glow | Piece
   readonly seconds: number
   age: number
   readonly update: (share: number) => void
@@ -18,6 +21,8 @@ const GRAVITY = 14
 export class Effects {
   readonly #scene: THREE.Scene
   readonly #passing: Passing[] = []
+  /** Meshes of effects that are over, for the next ones: a new material for each effect would never be freed. */
+  readonly #idle: (Glow | Piece)[] = []
   readonly #places = new Float32Array(PARTICLES * 3)
   readonly #colours = new Float32Array(PARTICLES * 3)
   readonly #speeds = new Float32Array(PARTICLES * 3)
@@ -57,6 +62,7 @@ export class Effects {
       if (share < 1) passing.update(share)
       else {
         this.#scene.remove(passing.object)
+        this.#idle.push(passing.object)
         this.#passing.splice(at, 1)
       }
     }
@@ -65,25 +71,8 @@ export class Effects {
   }
 
   explosion(at: Place): void {
-    const ball = new THREE.Mesh(
-      SPHERE,
-      new THREE.MeshBasicMaterial({
-        color: 0xffc27a,
-        transparent: true,
-        blending: THREE.AdditiveBlending,
-        depthWrite: false,
-      }),
-    )
-    const ring = new THREE.Mesh(
-      SPHERE,
-      new THREE.MeshBasicMaterial({
-        color: 0xff6a2a,
-        transparent: true,
-        opacity: 0.4,
-        blending: THREE.AdditiveBlending,
-        depthWrite: false,
-      }),
-    )
+    const ball = this.#glow(SPHERE, 0xffc27a)
+    const ring = this.#glow(SPHERE, 0xff6a2a)
     ball.position.set(at.x, at.y, at.z)
     ring.position.copy(ball.position)
     this.#add(ball, 0.35, (share) => {
@@ -104,24 +93,8 @@ export class Effects {
   rail(from: Place, to: Place, hex: number): void {
     const [start, end] = [new THREE.Vector3(from.x, from.y - 0.18, from.z), new THREE.Vector3(to.x, to.y, to.z)]
     const length = start.distanceTo(end)
-    const core = new THREE.Mesh(
-      BEAM,
-      new THREE.MeshBasicMaterial({
-        color: 0xffffff,
-        transparent: true,
-        blending: THREE.AdditiveBlending,
-        depthWrite: false,
-      }),
-    )
-    const halo = new THREE.Mesh(
-      BEAM,
-      new THREE.MeshBasicMaterial({
-        color: hex,
-        transparent: true,
-        blending: THREE.AdditiveBlending,
-        depthWrite: false,
-      }),
-    )
+    const core = this.#glow(BEAM, 0xffffff)
+    const halo = this.#glow(BEAM, hex)
     for (const [mesh, width] of [
       [core, 0.012],
       [halo, 0.04],
@@ -155,16 +128,7 @@ export class Effects {
     const length = Math.min(start.distanceTo(end), 30)
     for (let pellet = 0; pellet < 7; pellet++) {
       const aim = end.clone().add(new THREE.Vector3(spread(), spread(), spread()).multiplyScalar(length * 0.035))
-      const mesh = new THREE.Mesh(
-        BEAM,
-        new THREE.MeshBasicMaterial({
-          color: 0xffe0a0,
-          transparent: true,
-          opacity: 0.55,
-          blending: THREE.AdditiveBlending,
-          depthWrite: false,
-        }),
-      )
+      const mesh = this.#glow(BEAM, 0xffe0a0)
       mesh.position.copy(start).lerp(aim, 0.5)
       mesh.lookAt(aim)
       mesh.scale.set(0.012, 0.012, length)
@@ -178,7 +142,7 @@ export class Effects {
     const place = { x: at.x, y: at.y + 0.9, z: at.z }
     this.sparks(place, 90, hex, 8, 1.1)
     for (let piece = 0; piece < 10; piece++) {
-      const mesh = new THREE.Mesh(CUBE, new THREE.MeshStandardMaterial({ color: hex, roughness: 0.5 }))
+      const mesh = this.#piece(hex)
       const speed = new THREE.Vector3(spread() * 6, 3 + Math.random() * 6, spread() * 6)
       mesh.position.set(place.x, place.y, place.z)
       mesh.scale.setScalar(0.08 + Math.random() * 0.13)
@@ -233,7 +197,29 @@ export class Effects {
     this.#points.geometry.getAttribute('color').needsUpdate = true
   }
 
-  #add(object: THREE.Object3D, seconds: number, update: (share: number) => void): void {
+  /** A mesh that glows in a colour, idle or new. */
+  #glow(shape: THREE.BufferGeometry, hex: number): Glow {
+    const mesh = this.#take(shape) as Glow | undefined ?? new THREE.Mesh(
+      shape,
+      new THREE.MeshBasicMaterial({ transparent: true, blending: THREE.AdditiveBlending, depthWrite: false }),
+    )
+    mesh.material.color.setHex(hex)
+    return mesh
+  }
+
+  #piece(hex: number): Piece {
+    const mesh = this.#take(CUBE) as Piece | undefined
+      ?? new THREE.Mesh(CUBE, new THREE.MeshStandardMaterial({ roughness: 0.5 }))
+    mesh.material.color.setHex(hex)
+    return mesh
+  }
+
+  #take(shape: THREE.BufferGeometry): Glow | Piece | undefined {
+    const at = this.#idle.findIndex(({ geometry }) => geometry === shape)
+    return at < 0 ? undefined : this.#idle.splice(at, 1)[0]
+  }
+
+  #add(object: Glow | Piece, seconds: number, update: (share: number) => void): void {
     update(0)
     this.#scene.add(object)
     this.#passing.push({ object, seconds, age: 0, update })

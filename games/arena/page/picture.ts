@@ -12,7 +12,9 @@ import { Ball, Fighter, Item, Rocket, Seat, type Weapon } from '../definitions.t
 import { Effects } from './effects.ts'
 import { Ghosts } from './ghosts.ts'
 import { GunInHand } from './gun-in-hand.ts'
-import { buildBall, buildBody, buildItem, buildLabel, buildRocket, hueColour, type Body } from './models.ts'
+import {
+  buildBall, buildBody, buildItem, buildLabel, buildRocket, disposeLabel, hueColour, type Body,
+} from './models.ts'
 import type { Settings } from './settings.ts'
 import { Stage } from './stage.ts'
 
@@ -68,7 +70,7 @@ export class Picture {
       if (isEyes) eyes = fighter
       this.#placeBody(fighter, names.get(fighter.owner) ?? { name: '', hue: 0 }, isEyes, seconds)
     }
-    this.#prune(this.#bodies, seen, ({ group }) => group)
+    this.#prune(this.#bodies, seen, ({ group }) => group, ({ label }) => disposeLabel(label))
     this.#placeThings(view, seconds)
     this.#placeCamera(eyes, shot, seconds)
     this.gun.update(
@@ -92,6 +94,7 @@ export class Picture {
     }
     if (body.name !== seat.name) {
       body.group.remove(body.label)
+      disposeLabel(body.label)
       body.label = buildLabel(seat.name, hueColour(seat.hue))
       body.name = seat.name
       body.group.add(body.label)
@@ -175,10 +178,16 @@ export class Picture {
     return model
   }
 
-  #prune<M>(models: Map<number, M>, seen: ReadonlySet<number>, objectOf: (model: M) => THREE.Object3D): void {
+  #prune<M>(
+    models: Map<number, M>,
+    seen: ReadonlySet<number>,
+    objectOf: (model: M) => THREE.Object3D,
+    dispose: (model: M) => void = () => {},
+  ): void {
     for (const [id, model] of models) {
       if (seen.has(id)) continue
       this.#stage.scene.remove(objectOf(model))
+      dispose(model)
       models.delete(id)
     }
   }
