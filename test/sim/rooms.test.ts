@@ -227,7 +227,7 @@ describe('rooms', () => {
     party.run(1500)
     expect(party.host.rooms.length).toBe(1)
     party.run(1000)
-    expect([party.host.rooms.length, party.host.counts]).toEqual([0, { created: 2, ended: 2, faults: 0 }])
+    expect([party.host.rooms.length, party.host.counts]).toEqual([0, { created: 2, ended: 2, faults: 0, moved: 0 }])
   })
 
   test('[ROOM5] a throw in `step` ends that room only; a throw in a listener or hook ends nothing', () => {
