@@ -7,6 +7,8 @@ import { game, Spawn, Take } from '../sim/lockstep-game.ts'
 let room: LockstepRoom<typeof game.orders> | undefined
 /** Indexed by tick. */
 const hashes: string[] = []
+/** Ticks at which the match went on at another relay. */
+const continued: number[] = []
 let tickAt = Infinity
 let gapMs = 0
 let timers = 0
@@ -29,6 +31,7 @@ async function enter(where: LockstepPlace, transports: readonly Rung[]): Promise
   }
   const entered = await connect(game, where, { runner: { onTick }, transports })
   room = entered
+  entered.onContinued((tick) => { continued.push(tick) })
   return entered.player
 }
 
@@ -38,6 +41,11 @@ export function state(): { tick: number; transport: string; gapMs: number; timer
   gapMs = 0
   timers = 0
   return seen
+}
+
+/** Handovers: the ticks that the page was called with, and whether it plays again. */
+export function handovers(): { continued: readonly number[]; isBack: boolean } {
+  return { continued, isBack: room?.isContinued === true && !room.isAway }
 }
 
 /** Counts what a timer of 20 ms does, from now on. */
