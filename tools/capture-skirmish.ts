@@ -42,7 +42,7 @@ const POSE = `(() => {
 
 mkdirSync(TAKEN, { recursive: true })
 await buildPage(FOLDER)
-const serving = await serveSkirmish({ port: 0, observers: 0, fog: false }, `${FOLDER}/public`)
+const serving = await serveSkirmish({ port: 0, observers: 0, fog: false }, { static: `${FOLDER}/public` })
 const path = findBrowser()
 if (path === undefined) throw new Error('there is no browser to take pictures with')
 const browser = await chromium.launch({

@@ -4,12 +4,13 @@
  */
 
 import type { RelayRoomType } from 'tickwire/lockstep'
-import { serveLockstep, type ServingLockstep } from 'tickwire/node'
+import { serveLockstep, type ServeLockstepOptions, type ServingLockstep } from 'tickwire/node'
 import { showHelp } from '../command-line.ts'
 import { HELP, readArguments, type SkirmishSettings } from './arguments.ts'
 import { skirmishGame } from './game.ts'
 import { PAUSE_MS_MAX, PAUSES_MAX, TICK_RATE } from './rules.ts'
 import { serveFog } from './serve-fog.ts'
+import { serveGroup } from './serve-group.ts'
 
 /** How long the seat of a lost connection is kept. */
 const RESUME_MS = 60_000
@@ -20,7 +21,8 @@ export async function startSkirmish(args: string[]): Promise<void> {
   const settings = readArguments(args)
   if (settings === 'help' || 'problem' in settings) return showHelp(HELP, settings)
   try {
-    const { url } = settings.fog ? await serveFog(settings) : await serveSkirmish(settings)
+    const { url } = settings.fog ? await serveFog(settings)
+      : settings.standby ? await serveGroup(settings) : await serveSkirmish(settings)
     const how = settings.fog ? 'This server steps the matches: a page receives what its team sees.\n\n' : ''
     console.log(`Skirmish, for up to eight players in each match; bots take the other seats\n\n`
       + `  ${url}${settings.fog ? '/?fog' : ''}\n\n${how}Ctrl-C ends it.`)
@@ -32,7 +34,7 @@ export async function startSkirmish(args: string[]): Promise<void> {
 
 /** Serves matches. Throws ConfigError when it cannot. */
 export async function serveSkirmish(
-  { port, observers, replays }: SkirmishSettings, folder: string = './public',
+  { port, observers, replays }: SkirmishSettings, options: ServeLockstepOptions = { static: './public' },
 ): Promise<ServingLockstep> {
   const game = skirmishGame({ hasLobby: true })
   const room: RelayRoomType = {
@@ -40,6 +42,6 @@ export async function serveSkirmish(
     relay: { pausesMax: PAUSES_MAX, pauseMsMax: PAUSE_MS_MAX },
   }
   return await serveLockstep(
-    { skirmish: room }, { port, static: folder, ...(replays !== undefined && { replayFolder: replays }) },
+    { skirmish: room }, { ...options, port, ...(replays !== undefined && { replayFolder: replays }) },
   )
 }

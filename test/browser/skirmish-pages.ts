@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { ServingLockstep } from 'tickwire/node'
+import { serveGroup } from '../../games/skirmish/serve-group.ts'
 import { serveSkirmish } from '../../games/skirmish/start-skirmish.ts'
 import { buildPage } from '../../tools/page.ts'
 
@@ -19,7 +20,14 @@ let built: Promise<void> | undefined
 export async function openSkirmish(replays?: string): Promise<ServingLockstep> {
   mkdirSync(PICTURES, { recursive: true })
   await (built ??= buildPage(FOLDER))
-  return await serveSkirmish({ port: 0, observers: 2, ...(replays !== undefined && { replays }) }, `${FOLDER}/public`)
+  return await serveSkirmish({ port: 0, observers: 2, ...(replays !== undefined && { replays }) },
+    { static: `${FOLDER}/public` })
+}
+
+/** The same with a second relay, in processes of their own. `port`: the port above it by ten must be free too. */
+export async function openGroup(port: number): Promise<{ readonly url: string; close(): void }> {
+  await (built ??= buildPage(FOLDER))
+  return await serveGroup({ port, observers: 2, standby: true }, `${FOLDER}/public`)
 }
 
 /** Waits until an expression is true in a page, whose policy allows no code from texts. */

@@ -180,12 +180,25 @@ export class NetworkPanel {
     const cut = button('Cut my line for 10 s', () => wire.cut(CUT_MS))
     const corrupt = button('Corrupt one number', () => { this.#sabotage.tick = this.#room.tick + WRONG_AFTER })
     corrupt.title = 'one unit of this page loses health by a wrong line. The others name the line, and heal it'
-    const breaks = make('div', '', cut, corrupt)
+    const breaks = make('div', '', cut, corrupt, ...killButtons())
     const weathers = make('div', '', make('span', 'weather'), ...this.#weathers)
     breaks.className = 'row'
     weathers.className = 'row'
     return make('div', '', breaks, weathers)
   }
+}
+
+/** The button that kills the relay, where a second relay takes over (`--standby` of the server). */
+function killButtons(): HTMLElement[] {
+  const port = new URLSearchParams(location.search).get('standby')
+  if (port === null) return []
+  const kill = button('Kill the relay', () => {
+    const standby = new URL(location.origin)
+    standby.port = port
+    void fetch(new URL('/kill', standby), { method: 'POST' })
+  })
+  kill.title = 'ends the process of the relay at once. The players take the match to the next relay'
+  return [kill]
 }
 
 function graph(title: string, height: number): HTMLCanvasElement {

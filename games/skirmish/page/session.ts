@@ -114,6 +114,8 @@ export class Session {
     this.#pause = new PauseNote(room)
     this.#controls.onKey = (event) => this.#key(event)
     this.hand.onRefused = (reason) => this.#hud.say(reason)
+    const forget = room.onContinued(() => this.#hud.say('The relay was lost. The match goes on at another one.'))
+    this.#stop.signal.addEventListener('abort', forget)
     minimap.onOrder = (spot) => this.hand.commandAt(spot, false)
     minimap.onAim = (spot) => this.hand.useAimAt(spot, false)
     picture.memory.clear()
