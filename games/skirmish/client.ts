@@ -1,10 +1,11 @@
 /**
  * The page. `?play` joins at once, `?alone` plays without a server, `?demo=8` shows bots at a speed, `?graphics=full`
- * and `?graphics=reduced` choose how much is drawn. `?fog`: the server steps the matches.
+ * and `?graphics=reduced` choose how much is drawn. `?fog`: the server steps the matches; without it the page finds
+ * that out by a first attempt.
  */
 
 import type { World } from 'tickwire'
-import { connect, withBanner } from 'tickwire/browser'
+import { connect, ConnectError, withBanner } from 'tickwire/browser'
 import { WeatherWire } from 'tickwire/devtools'
 import {
   local, relay, replay, type LockstepOptions, type LockstepPlace, type LockstepRoom, type PlayedMatch,
@@ -27,9 +28,19 @@ const DEFAULT_NAME = 'Commander'
 const PLAYING = 'skirmish-playing'
 const wish = new URLSearchParams(location.search)
 /** Where matches are played: at the relay of this page's server, or stepped by the server itself. */
-const home: LockstepPlace = wish.has('fog')
-  ? { enter: async (...args) => await (await import('./page/fog-room.ts')).fog(location.origin).enter(...args) }
-  : relay(location.origin)
+const home: LockstepPlace = {
+  async enter(...args) {
+    try {
+      if (!wish.has('fog')) return await relay(location.origin).enter(...args)
+    } catch (error) {
+      // A server that steps the matches has another schema: that of the served game.
+      if (!(error instanceof ConnectError) || error.code !== 'schema') throw error
+      wish.set('fog', '')
+      history.replaceState(null, '', `?${wish}`)
+    }
+    return await (await import('./page/fog-room.ts')).fog(location.origin).enter(...args)
+  },
+}
 const graphics = (['full', 'reduced'] as const).find((each) => each === wish.get('graphics'))
 const picture = new Picture(element<HTMLCanvasElement>('screen'), graphics)
 const minimap = new Minimap(element<HTMLCanvasElement>('minimap'), picture.camera)

@@ -8,7 +8,7 @@ import type { World } from 'tickwire'
 import type { ServingRooms } from 'tickwire/node'
 import { Building, Unit } from '../../games/skirmish/definitions.ts'
 import { cellAt } from '../../games/skirmish/map.ts'
-import { BARRACKS, BUILDINGS, RAIDER, TANK } from '../../games/skirmish/rules.ts'
+import { BARRACKS, BUILDINGS, RAIDER, TANK, WORKER } from '../../games/skirmish/rules.ts'
 import { serveFog } from '../../games/skirmish/serve-fog.ts'
 import { spawnUnit } from '../../games/skirmish/units.ts'
 import { buildPage } from '../../tools/page.ts'
@@ -48,13 +48,22 @@ browserTest('[SKIRM17] a page with fog plays, receives nothing hidden, and remem
   page.on('console', (entry) => {
     if (entry.type() === 'error') mistakes.push(entry.text())
   })
-  await page.goto(`${serving.url}/?fog`)
+  // The plain address: the page finds out that this server steps the matches.
+  await page.goto(serving.url)
   await page.fill('#name', 'Ada')
   await page.click('#play')
   await until(page, 'globalThis.skirmish?.hand.seat === 0')
   const world: World = serving.room(serving.list()[0]!.id)!.world
+  expect(await page.textContent('#lobby-map')).toMatch(/drawn by the server$/)
+  expect(await page.isVisible('#speed')).toBe(false)
   await page.click('#ready')
   await until(page, 'document.querySelector("#lobby").hidden')
+  // What only lockstep has is not shown.
+  expect(await Promise.all(['#pause', '#watch-replay', '#net', '#people'].map((id) => page.isVisible(id))))
+    .toEqual([false, false, true, true])
+  await page.click('#net')
+  expect(await page.isVisible('#network button')).toBe(false)
+  await page.click('#net')
   const own = [...world.each(Unit)].filter(({ seat }) => seat === 0)
   const [scout] = own
   const hidden = Array.from({ length: 10 }, (_, each) => spawnUnit(world, TANK, 4, 60 + each, 64))
@@ -84,6 +93,15 @@ browserTest('[SKIRM17] a page with fog plays, receives nothing hidden, and remem
   scout!.x = 64
   scout!.y = 35
   await expect.poll(() => shown(page, 'Building')).not.toContain(barracks.id)
+  // Neither left a trace of a fall. What falls in sight does, and so does an own unit alone in the dark.
+  const falls = async (): Promise<number> => await page.evaluate('skirmish.falls')
+  expect(await falls()).toBe(0)
+  const worker = spawnUnit(world, WORKER, 4, 65, 34)
+  await expect.poll(() => shown(page, 'Unit')).toContain(worker.id)
+  world.despawn(worker)
+  await expect.poll(falls).toBe(1)
+  world.despawn(scout!)
+  await expect.poll(falls).toBe(2)
   const all = await received(page)
   expect(hidden.filter(({ id }) => all.includes(id))).toEqual([])
   expect(mistakes).toEqual([])

@@ -12,6 +12,9 @@ import { Sight } from '../sight.ts'
 type BuildingView = ObjectView<typeof Building>
 type CrystalView = ObjectView<typeof Crystal>
 
+/** An object that is no more in the world of this page, and where it was. */
+interface Vanished { readonly id: ObjectId; readonly seat: number; readonly x: number; readonly y: number }
+
 export class FogWorld {
   readonly seed: number
   readonly #view: View
@@ -19,6 +22,8 @@ export class FogWorld {
   /** As they were seen last, with those in view. */
   readonly #buildings = new Map<ObjectId, BuildingView>()
   readonly #crystals = new Map<ObjectId, CrystalView>()
+  /** Buildings that are remembered and not in view, and those that the last tick forgot. */
+  readonly #ghosts = new Set<ObjectId>()
   #team = -1
 
   constructor(view: View, seed: number) {
@@ -51,6 +56,13 @@ export class FogWorld {
     return this.#buildings.has(id) && this.#view.get(Building, id) === null
   }
 
+  /** Whether an object that vanished in the last tick has fallen. Others left the sight, or fell unseen before. */
+  hasFallen({ id, seat, x, y }: Vanished): boolean {
+    if (this.#ghosts.has(id)) return false
+    for (const { number, team } of this.#view.each(Seat)) if (number === seat && team === this.#team) return true
+    return this.isInSight(x, y)
+  }
+
   /** Whether the own team sees all around a point: what vanishes there has fallen, and did not walk out of sight. */
   isInSight(x: number, y: number): boolean {
     const isSeen = (dx: number, dy: number): boolean => this.#sight.isSeen(x + dx, y + dy, this.#team)
@@ -64,10 +76,12 @@ export class FogWorld {
     for (const seat of view.each(Seat)) if (seat.player === player && player !== 0) this.#team = seat.team
     const own = this.#team < 0 ? 0 : 1 << this.#team
     this.#sight.look(view.each(Seat), view.each(Unit), view.each(Building), own)
+    for (const id of this.#ghosts) if (!this.#buildings.has(id)) this.#ghosts.delete(id)
     for (const { id, at, kind } of this.#buildings.values()) {
       const middle = BUILDINGS[kind]!.size / 2
-      if (view.get(Building, id) === null && this.isInSight(columnOf(at) + middle, rowOf(at) + middle))
-        this.#buildings.delete(id)
+      if (view.get(Building, id) !== null) this.#ghosts.delete(id)
+      else if (this.isInSight(columnOf(at) + middle, rowOf(at) + middle)) this.#buildings.delete(id)
+      else this.#ghosts.add(id)
     }
     for (const { id, at } of this.#crystals.values()) {
       if (view.get(Crystal, id) === null && this.isInSight(columnOf(at) + 0.5, rowOf(at) + 0.5))

@@ -78,7 +78,8 @@ export class LobbyPanel {
   #showSeed(world: World): void {
     const shares = seedSharesOf(this.#room.runner.feed.log)
     const map = world.seed.toString(16)
-    const made = shares.length === 0 ? 'drawn by this page' : `agreed by ${shares.length}`
+    const drawn = this.#room.transport === 'none' ? 'drawn by this page' : 'drawn by the server'
+    const made = shares.length === 0 ? drawn : `agreed by ${shares.length}`
     setText(element('lobby-map'), `Map and seed ${map}, ${made}`)
     const key = JSON.stringify([map, shares.length])
     if (key === this.#seed) return

@@ -3,7 +3,7 @@
  * what happened in the last tick, for effects. It reads the world and never writes it.
  */
 
-import type { World } from 'tickwire'
+import type { ObjectId, World } from 'tickwire'
 import { Building, MINING, Unit } from '../definitions.ts'
 import { columnOf, rowOf } from '../map.ts'
 import { BUILDINGS, UNITS } from '../rules.ts'
@@ -15,7 +15,8 @@ export type Happening =
   /** `by`: the seat that shoots; `at`: the seat that is shot at. */
   | { readonly kind: 'shot'; readonly by: number; readonly at: number; readonly weapon: number; readonly x: number
     readonly y: number; readonly toX: number; readonly toY: number }
-  | { readonly kind: 'fall'; readonly seat: number; readonly size: number; readonly x: number; readonly y: number }
+  | { readonly kind: 'fall'; readonly id: ObjectId; readonly seat: number; readonly size: number; readonly x: number
+    readonly y: number }
   | { readonly kind: 'ready'; readonly seat: number; readonly x: number; readonly y: number }
 
 export class Memory {
@@ -59,7 +60,8 @@ export class Memory {
     }
     for (const at of this.#before) {
       if (this.#seenAt[at] === tick) continue
-      onHappening({ kind: 'fall', seat: this.#seat[at]!, size: this.#size[at]!, x: this.x[at]!, y: this.y[at]! })
+      const [id, seat, size] = [this.#ids[at]!, this.#seat[at]!, this.#size[at]!]
+      onHappening({ kind: 'fall', id, seat, size, x: this.x[at]!, y: this.y[at]! })
     }
   }
 

@@ -33,6 +33,8 @@ export interface NetworkParts {
   /** Undefined: there is no line to break, as in a replay. */
   readonly wire: WeatherWire | undefined
   readonly sabotage: Sabotage
+  /** Whether the server steps the match: orders have no deadline, and no worlds are compared. */
+  readonly isServed: boolean
 }
 
 export class NetworkPanel {
@@ -40,6 +42,7 @@ export class NetworkPanel {
   readonly #reports: PeerReports
   readonly #wire: WeatherWire | undefined
   readonly #sabotage: Sabotage
+  readonly #isServed: boolean
   readonly #panel = element('network')
   readonly #bars = graph('time between ticks: the line is the length of a tick', 60)
   readonly #orders = graph('own orders, from click to execution: the line is the deadline of the relay', 108)
@@ -56,16 +59,19 @@ export class NetworkPanel {
   #lastTickAt = 0
   #alarmUntil = 0
 
-  constructor({ room, reports, wire, sabotage }: NetworkParts) {
+  constructor({ room, reports, wire, sabotage, isServed }: NetworkParts) {
     this.#room = room
     this.#reports = reports
     this.#wire = wire
     this.#sabotage = sabotage
+    this.#isServed = isServed
     this.#health.className = 'health'
-    this.#panel.replaceChildren(make('h2', 'Network'), this.#numbers, make('h3', 'ticks'), this.#bars,
-      make('h3', 'your orders'), this.#orders, make('h3', 'players'), this.#latencies, this.#health, this.#desync)
+    const lockstep = make('div', '', make('h3', 'your orders'), this.#orders, make('h3', 'players'), this.#latencies,
+      this.#health, this.#desync)
+    lockstep.hidden = isServed
+    this.#panel.replaceChildren(make('h2', 'Network'), this.#numbers, make('h3', 'ticks'), this.#bars, lockstep)
     this.#desync.hidden = true
-    if (wire !== undefined) this.#panel.append(this.#buttons(wire), this.#note)
+    if (wire !== undefined) lockstep.append(this.#buttons(wire), this.#note)
     element('net').addEventListener('click', () => { this.#panel.hidden = !this.#panel.hidden },
       { signal: this.#stop.signal })
     for (const kind of ORDERS) this.#follow(kind)
@@ -116,6 +122,7 @@ export class NetworkPanel {
     if (this.#panel.hidden) return
     const { lateCount } = this.#reports
     setText(this.#numbers, isLocal ? 'The match runs in this page: an order is in the very next tick.'
+      : this.#isServed ? `round trip ${rttMs.toFixed(0)} ms by ${this.#room.transport}; the server steps the match`
       : `round trip ${rttMs.toFixed(0)} ms by ${this.#room.transport}, ticks held ${holdMs.toFixed(0)} ms, `
         + `${newest - taken} waiting, ${waitingOrders} orders under way, ${lateCount} late so far`)
     this.#showHealth(now)

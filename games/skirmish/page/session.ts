@@ -1,6 +1,6 @@
 /**
  * One match on the screen: its room, the picture, the hand and the panels, from the lobby to the results. It is the
- * same for every place: a relay, a local match, a replay.
+ * same for every place: a relay, a local match, a replay, a server that steps it.
  */
 
 import type { Tick, World } from 'tickwire'
@@ -16,6 +16,7 @@ import type { Chronicle } from './chronicle.ts'
 import { Coach } from './coach.ts'
 import { Controls } from './controls.ts'
 import { element, setText } from './dom.ts'
+import type { FogWorld } from './fog-world.ts'
 import { Hand } from './hand.ts'
 import { Hud } from './hud.ts'
 import { LobbyPanel } from './lobby-panel.ts'
@@ -69,6 +70,8 @@ export class Session {
   readonly hand: Hand
   /** What the players say of their lines. */
   readonly reports: PeerReports
+  /** Units and buildings that were shown to fall. */
+  falls = 0
   /** The line to the relay. Undefined: there is none. */
   readonly wire: WeatherWire | undefined
   readonly #stage: Stage
@@ -83,6 +86,8 @@ export class Session {
   readonly #stop = new AbortController()
   readonly #chronicle: Chronicle
   readonly #isReplay: boolean
+  /** What this page receives of a match that the server steps. Undefined: this page steps it. */
+  readonly #served: FogWorld | undefined
   #lookedAt = 0
   #alarm: { readonly spot: Spot; readonly at: number } | undefined
   #coachedAt = 0
@@ -102,6 +107,7 @@ export class Session {
     this.#stage = stage
     this.#chronicle = chronicle
     this.#isReplay = isReplay
+    this.#served = (room as { readonly fogWorld?: FogWorld }).fogWorld
     const { picture, sounds, minimap } = stage
     this.hand = new Hand(room, picture, sounds)
     this.reports = new PeerReports(room, (tick) => this.#hashes.get(tick))
@@ -109,7 +115,9 @@ export class Session {
     this.#controls = new Controls(element<HTMLCanvasElement>('screen'), this.hand, element('box'))
     this.#lobby = new LobbyPanel(room)
     this.#results = new ResultsPanel(chronicle, () => stage.onReplay(room), () => this.end())
-    this.#network = new NetworkPanel({ room, reports: this.reports, wire, sabotage })
+    this.#network = new NetworkPanel({
+      room, reports: this.reports, wire, sabotage, isServed: this.#served !== undefined,
+    })
     this.#players = new PlayersPanel(room, this.reports, () => this.end())
     this.#pause = new PauseNote(room)
     this.#controls.onKey = (event) => this.#key(event)
@@ -121,6 +129,8 @@ export class Session {
     picture.memory.clear()
     element('hud').hidden = false
     document.body.classList.toggle('is-replay', isReplay)
+    // Pauses, speeds, replays and desyncs are of lockstep.
+    document.body.classList.toggle('is-served', this.#served !== undefined)
     this.#listen()
     room.play({ draw: (world) => this.#draw(world) })
   }
@@ -306,15 +316,23 @@ export class Session {
       .map(({ name }) => name)
     const isObserving = this.#seat < 0 && !this.#isReplay && this.room.runner.hasBegun
     const notice = roster.isPaused ? this.#pause.text(world)
-      : away.length > 0 ? `Away: ${away.join(', ')}` : isObserving ? 'You watch, some seconds later' : ''
+      : away.length > 0 ? `Away: ${away.join(', ')}` : isObserving ? this.#watching : ''
     setText(element('notice'), notice)
     setText(element('pause'), roster.isPaused ? 'resume' : 'pause')
   }
 
+  get #watching(): string {
+    return this.#served === undefined ? 'You watch, some seconds later'
+      : 'You watch. The server shows units to their teams only, and to all when the match is over'
+  }
+
   #show(happening: Happening): void {
+    // A unit that leaves the sight only vanishes.
+    if (happening.kind === 'fall' && this.#served?.hasFallen(happening) === false) return
     const { picture, sounds } = this.#stage
     const isVisible = picture.fog.isVisible(happening.x, happening.y)
     if (isVisible) picture.effects.show(happening)
+    if (isVisible && happening.kind === 'fall') this.falls++
     const near = Math.hypot(happening.x - picture.camera.x, happening.y - picture.camera.y)
     const loudness = isVisible ? Math.max(0, 1 - near / 34) : 0
     if (happening.kind === 'shot') {
