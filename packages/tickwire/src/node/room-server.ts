@@ -22,6 +22,7 @@ import type { Recorder } from '../core/replay/recorder.ts'
 import { PATH_SCAN_MS, PATH_UNUSED_MS, PATHS_MAX, PLAYERS_DEFAULT } from '../core/base/limits.ts'
 import { checkGame, type Game } from '../core/game/define-game.ts'
 import { type Certificate, checkCertificate } from './certificate.ts'
+import { type Agones, openAgones } from './agones.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { compileRows } from './compile-rows.ts'
@@ -92,6 +93,7 @@ export class RoomServer {
   readonly #signing: SigningKey
   readonly #place: PublishedServer['place']
   #publisher: Publisher | undefined
+  #agones: Agones | undefined
   readonly #startedAt = now()
   readonly #graces: Set<NodeJS.Timeout> = new Set()
   readonly #pathGraceMs: number
@@ -274,6 +276,7 @@ export class RoomServer {
     this.#forgetSignals()
     this.#learning?.close()
     await this.#publisher?.close()
+    await this.#agones?.close()
     for (const close of this.#recordings) close()
     clearTimeout(this.#timer)
     for (const grace of this.#graces) clearTimeout(grace)
@@ -303,8 +306,9 @@ export class RoomServer {
     }
   }
 
-  /** @internal Lists the server. */
+  /** @internal Lists the server, and reports to Agones. */
   publish(options: RoomServerOptions['publish']): void {
+    this.#agones = openAgones(this.rooms, this.log)
     if (options === undefined) return
     this.#publisher = new Publisher(options, {
       key: this.#signing, types: this.#types, site: this.#site, rooms: () => this.rooms.list({}),
