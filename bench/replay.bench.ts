@@ -98,7 +98,7 @@ function run(minutes: number): BenchResult {
   if (typeof recording === 'string') throw new Error(recording)
   const verifyOnce = (): void => {
     const { problems } = verifyMatch(new MatchFile(recording), {
-      sha256, publicKey: signer.publicKey,
+      sha256, publicKeys: [signer.publicKey],
       verify: (publicKey, message, signature) => provider.importVerifying(publicKey).verify(message, signature),
     })
     if (problems.length > 0) throw new Error(problems.join('; '))

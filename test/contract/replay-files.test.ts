@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { relay } from 'tickwire/lockstep'
-import { connect } from 'tickwire/node'
+import { bestProvider, connect } from 'tickwire/node'
 import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
+import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts'
 import { game, Spawn, Take } from '../sim/lockstep-game.ts'
 import { endPrograms, Program } from './program.ts'
 
@@ -21,6 +22,7 @@ afterAll(async () => {
 
 const PYTHON = fileURLToPath(new URL('../reference/verify_replay.py', import.meta.url))
 const VECTOR = fileURLToPath(new URL('../vectors/replay.twr', import.meta.url))
+const HANDED = fileURLToPath(new URL('../vectors/replay-handover.twr', import.meta.url))
 const GAME = fileURLToPath(new URL('../sim/lockstep-game.ts', import.meta.url))
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
@@ -81,4 +83,41 @@ test.runIf(hasPython)('[SEAL6] a page of Python, written from the document, agre
   const altered = join(folder, 'altered-too.twr')
   writeFileSync(altered, bytes.map((byte, each) => each === 2500 ? byte ^ 1 : byte))
   expect(python(altered).code).not.toBe(0)
+})
+
+test('[HAND12] the command names both relays of a match that was handed over, and takes their keys', async () => {
+  const [first = '', second = ''] = [1, 2].map((byte) =>
+    keyToText('server-public', bestProvider().importSigning(new Uint8Array(32).fill(byte)).publicKey))
+  const { code, lines } = await tickwire('verify', HANDED, '--key', first, '--key', second, '--step', GAME)
+  expect(lines).toEqual(expect.arrayContaining([
+    '371 ticks, 371 sealed by 2 seals',
+    `relay ${first} signed ticks 1 to 128`,
+    '3 players held the ticks up to 144',
+    `relay ${second} continued from tick 145 on`,
+    'genuine',
+  ]))
+  expect(code).toBe(0)
+  expect((await tickwire('verify', HANDED, '--key', second)).lines).toContain(
+    `relay ${first} (its key was not given) signed ticks 1 to 128`,
+  )
+  expect((await tickwire('verify', HANDED, '--key', first)).code).toBe(1)
+  const { lines: [json = ''] } = await tickwire('verify', HANDED, '--json')
+  expect(JSON.parse(json)).toMatchObject({
+    publicKey: second, handover: { relayKey: first, signedTick: 128, tick: 144, holders: 3 },
+  })
+})
+
+test.runIf(hasPython)('[HAND12] the page of Python finds an altered handover', () => {
+  const { code, result } = python(HANDED)
+  expect(result).toMatchObject({ ticks: 371, handover: { tick: 144, signed: 128 }, problems: [] })
+  expect(code).toBe(0)
+  const bytes = new Uint8Array(readFileSync(HANDED))
+  // Behind the id of the match.
+  const relayKey = bestProvider().importSigning(new Uint8Array(32).fill(1)).publicKey
+  const at = Buffer.from(bytes).indexOf(relayKey)
+  const altered = join(folder, 'altered-handover.twr')
+  for (const offset of [0, 38, 60]) {
+    writeFileSync(altered, bytes.map((byte, each) => each === at + offset ? byte ^ 1 : byte))
+    expect(python(altered).result['problems'], `byte ${offset}`).not.toEqual([])
+  }
 })

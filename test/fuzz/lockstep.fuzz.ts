@@ -39,6 +39,7 @@ import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts
 import {
   decodeGap, decodePlayerSeals, decodeTicks, readSealChunk,
 } from '../../packages/tickwire/src/core/replay/match-chunks.ts'
+import { decodeHandover } from '../../packages/tickwire/src/core/replay/handover-chunk.ts'
 import { openRecording } from '../../packages/tickwire/src/core/replay/recording.ts'
 import { encodeSeal } from '../../packages/tickwire/src/core/order/seal.ts'
 import desync from '../vectors/desync.json' with { type: 'json' }
@@ -236,9 +237,9 @@ const large: FuzzTarget = {
   },
 }
 
-/** The bodies of all chunks of the recorded match among the vectors. */
-function replayBodies(): Uint8Array[] {
-  const file = readFileSync(new URL('../vectors/replay.twr', import.meta.url))
+/** The bodies of all chunks of a recorded match among the vectors. */
+function replayBodies(name: string): Uint8Array[] {
+  const file = readFileSync(new URL(`../vectors/${name}`, import.meta.url))
   const recording = openRecording(sourceOf(new Uint8Array(file)))
   if (typeof recording === 'string') throw new Error(recording)
   return recording.chunks.map((chunk) => recording.load(chunk)!)
@@ -246,12 +247,13 @@ function replayBodies(): Uint8Array[] {
 
 const replay: FuzzTarget = {
   name: 'lockstep-replay',
-  seeds: () => replayBodies().filter((body) => body.length < 2000),
+  seeds: () => ['replay.twr', 'replay-handover.twr'].flatMap(replayBodies).filter((body) => body.length < 2000),
   run(bytes) {
     const read = decodeTicks(bytes)
     if (read !== undefined) new TickLog().receive(read.bytes, 0, read.bytes.length, read.count)
     decodeGap(bytes)
     decodePlayerSeals(bytes)
+    decodeHandover(bytes)
     const seal = readSealChunk(bytes)
     if (seal !== undefined && encodeSeal(seal.seal).some((byte, at) => byte !== bytes[at]))
       throw new Error('a seal has two encodings')

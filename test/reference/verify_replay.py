@@ -158,9 +158,35 @@ def top_of(row):
     return row[0]
 
 
+def check_handover(body, bodies, key, match_head, problems):
+    """The last tick that was taken over, and the last one that the relay before signed."""
+    events = [tick for tick, each in bodies.items() if any(o[0] == 0 and o[2] == 0xCC for o in orders_of(each))]
+    if body is None:
+        if events and key:
+            problems.append("handover missing")
+        return None
+    match, relay, tick = body[:16], body[16:48], number(body, 48, 6)[0]
+    checkpoint, until = body[55:-64], 0
+    if key and not is_signed(key, b"tickwire handover 1\x00" + match_head + body[:-64], body[-64:]):
+        problems.append("handover signature")
+    if tick + 1 in bodies and max(events, default=0) != tick + 1:
+        problems.append("handover event")
+    if checkpoint:
+        until, offset, label = number(checkpoint, 0, 6)[0], number(checkpoint, 6, 4)[0], b"tickwire ticks 1\x00"
+        ticks = [bodies.get(each, b"") for each in range(1, until + 1)]
+        chain = sha(label + match)
+        for at in range(0, until, 32):
+            chain = sha(chain + b"".join(ticks[at : at + 32]))
+        is_same = chain == checkpoint[10:42] and offset == sum(map(len, ticks)) and until <= tick
+        if not is_same or not is_signed(relay, label + match + checkpoint[:-64], checkpoint[-64:]):
+            problems.append("handover checkpoint")
+    return {"tick": tick, "signed": until}
+
+
 def main(path, key):
     data = open(path, "rb").read()
     digests, bodies, images, seals, players, fingerprint, seed = {}, {}, {}, [], [], b"", 0
+    handover = None
     for kind, _, tick, body in chunks_of(data):
         if kind == 1:
             _, at = varint(body, 2)
@@ -178,6 +204,8 @@ def main(path, key):
             count, at = varint(body, at)
             for i in range(count):
                 digests[first + i] = body[at + 32 * i : at + 32 * i + 32]
+        elif kind == 16:
+            handover = body
         elif kind == 14:
             at = 0
             while at < len(body):
@@ -217,6 +245,7 @@ def main(path, key):
         if top_of(leaves) != top:
             problems.append(f"ticks {first}")
         before, sealed = sha(body), last
+    taken = check_handover(handover, bodies, key, fingerprint + seed.to_bytes(8, "little"), problems)
     signed, chains, counts, done = {}, {}, {}, 0
     label = b"tickwire player 1\x00"
     for until, player, orders, public, signature in sorted(players):
@@ -237,7 +266,7 @@ def main(path, key):
             problems.append(f"player {player}")
     lost = len(digests) - len(bodies)
     print(json.dumps({"ticks": max(digests, default=0), "sealed": sealed, "seals": len(seals), "lost": lost,
-                      "players": signed, "problems": problems}))
+                      "players": signed, "handover": taken, "problems": problems}))
     return 1 if problems else 0
 
 

@@ -20,7 +20,7 @@ export const relayKey = pureProvider.importSigning(new Uint8Array(32).fill(7))
 export const verifying: VerifyOptions = {
   sha256,
   verify: (publicKey, message, signature) => pureProvider.importVerifying(publicKey).verify(message, signature),
-  publicKey: relayKey.publicKey,
+  publicKeys: [relayKey.publicKey],
 }
 
 export interface Recorded {

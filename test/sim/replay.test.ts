@@ -57,7 +57,7 @@ test('[SEAL2] a seal that is left out, another key and another game are found', 
   expect(verifyMatch(Object.assign(Object.create(file), { seals: file.seals.slice(1) }), verifying).problems)
     .toContainEqual(expect.stringMatching(/missing|broken/))
   const other = pureProvider.importSigning(new Uint8Array(32).fill(9)).publicKey
-  expect(verifyMatch(file, { ...verifying, publicKey: other }).problems[0]).toMatch(/another key/)
+  expect(verifyMatch(file, { ...verifying, publicKeys: [other] }).problems[0]).toMatch(/another key/)
 })
 
 test('[SEAL3] one tick is proved by eight hashes and its seal, and an altered one is not', () => {

@@ -33,6 +33,8 @@ export interface HandoverParts {
 
 /** The ticks with which the match goes on. */
 export interface Takeover {
+  /** The id of the match, 16 bytes. */
+  readonly match: Uint8Array
   readonly log: TickLog
   /** The newest tick. */
   readonly tick: Tick
@@ -298,7 +300,7 @@ export class HandoverDesk {
       if (claim === newest) relayKey = Uint8Array.from(key)
     }
     const checkpoint = newest.checkpoint === undefined ? undefined : newest.bytes
-    this.result = { log, tick: log.newest, keeps, checkpoint, relayKey, holders }
+    this.result = { match: this.#parts.match, log, tick: log.newest, keeps, checkpoint, relayKey, holders }
     this.stage = 'done'
     for (const [to, keep] of keeps) this.#out.push({ to, message: { kind: 'continued', tick: log.newest, keep } })
     this.#fetch = undefined

@@ -207,6 +207,7 @@ export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-function label(text: string): Uint8Array {
+/** The bytes of a text, and a zero byte. */
+export function label(text: string): Uint8Array {
   return Uint8Array.from({ length: text.length + 1 }, (_, at) => text.charCodeAt(at) || 0)
 }

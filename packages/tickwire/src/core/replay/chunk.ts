@@ -32,6 +32,7 @@ export const CHUNK = {
   gap: 13,
   playerSeals: 14,
   hashes: 15,
+  handover: 16,
 } as const
 
 /** Indexed by chunk type, for display. */
@@ -52,6 +53,7 @@ export const CHUNK_NAMES: readonly string[] = [
   'gap',
   'player seals',
   'hashes',
+  'handover',
 ]
 
 /** In `flags`: the first tick of the chunk needs no tick before it. */

@@ -1,5 +1,5 @@
 /**
- * A recorded lockstep match, read: its ticks in order, key images, seals, gaps and seals of players.
+ * A recorded lockstep match, read: its ticks in order, key images, seals, gaps, seals of players, and its handover.
  *
  * A file is not trusted: what does not fit is a problem with a text, and nothing throws.
  */
@@ -8,6 +8,7 @@ import { FLAG_KEY, CHUNK, type ChunkEntry } from './chunk.ts'
 import type { Tick } from '../base/time.ts'
 import type { Seal } from '../order/seal.ts'
 import { TickLog } from '../order/tick-log.ts'
+import { decodeHandover, type StoredHandover } from './handover-chunk.ts'
 import { entitiesOfText, KeyImages } from './key-images.ts'
 import { decodeGap, decodePlayerSeals, decodeTicks, readSealChunk, type PlayerSeal } from './match-chunks.ts'
 import type { Recording } from './recording.ts'
@@ -44,6 +45,8 @@ export class MatchFile {
   readonly gaps: readonly Gap[]
   readonly seals: readonly StoredSeal[]
   readonly playerSeals: readonly PlayerSeal[]
+  /** From which relay the match was taken over. Undefined: it began at the relay that recorded it. */
+  readonly handover: StoredHandover | undefined
   /** What is wrong with the file. */
   readonly problems: readonly string[]
   readonly #images: readonly ChunkEntry[]
@@ -53,7 +56,13 @@ export class MatchFile {
     const [stretches, gaps, seals, playerSeals, problems]: [Stretch[], Gap[], StoredSeal[], PlayerSeal[], string[]] =
       [[], [], [], [], []]
     let seed = -1
+    let handover: StoredHandover | undefined
     for (const chunk of recording.chunks) {
+      if (chunk.type === CHUNK.handover) {
+        const isSecond = handover !== undefined
+        handover ??= decodeHandover(recording.load(chunk) ?? new Uint8Array(0))
+        if (isSecond || handover === undefined) problems.push(`tick ${chunk.tick}: a damaged or second handover`)
+      }
       if (chunk.type < CHUNK.ticks || chunk.type > CHUNK.playerSeals || chunk.type === CHUNK.image) continue
       const body = recording.load(chunk)
       const isRead = body !== undefined && this.#read(chunk, body, { stretches, gaps, seals, playerSeals }, (found) => {
@@ -69,6 +78,7 @@ export class MatchFile {
     this.gaps = gaps
     this.seals = seals
     this.playerSeals = playerSeals
+    this.handover = handover
     this.problems = problems
     this.#images = recording.chunks.filter(({ type }) => type === CHUNK.image)
   }

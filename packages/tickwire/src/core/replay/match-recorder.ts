@@ -15,6 +15,7 @@ import type { Root } from '../order/sync-messages.ts'
 import type { TickLog } from '../order/tick-log.ts'
 import { TickSealer, type SealSigner } from '../order/tick-sealer.ts'
 import { CHUNK, chunkBytes, CHUNK_HEAD_BYTES, FLAG_KEY, sealChunk } from './chunk.ts'
+import { encodeHandover, type RecordedHandover } from './handover-chunk.ts'
 import { entitiesOfText, KeyImages } from './key-images.ts'
 import { encodeGap, encodePlayerSeals, encodeTicks, type PlayerSeal } from './match-chunks.ts'
 import type { RecordingHead } from './recording-head.ts'
@@ -34,6 +35,8 @@ export interface MatchRecorderOptions {
   readonly sha256: Sha256
   /** Signs seals. Undefined: the recording has no seals. */
   readonly signer?: SealSigner
+  /** The match was taken over from another relay. Stored with a signature, so only with a signer. */
+  readonly handover?: RecordedHandover
   /** The latest time at which a tick may wait for the sink, in ms. Default: 5. */
   readonly waitMs?: number
 }
@@ -61,14 +64,17 @@ export class MatchRecorder {
   #waiting: Uint8Array[] = []
   readonly #players = new Map<PeerId, PlayerSeal>()
   #seals = 0
+  /** The body of the handover chunk, until it is stored. */
+  #handover: Uint8Array | undefined
   #chunks = 0
   #isClosed = false
 
   constructor(options: MatchRecorderOptions) {
     this.#options = options
-    const { head, sink, log, match, sha256, signer } = options
+    const { head, sink, log, match, sha256, signer, handover } = options
     this.#writer = new RecordingWriter(head, sink)
     this.#sealer = signer && new TickSealer(log, match, sha256, signer)
+    this.#handover = handover && signer && encodeHandover(handover, match, signer)
     this.#images = new KeyImages(entitiesOfText(head.text, head.names))
   }
 
@@ -114,7 +120,7 @@ export class MatchRecorder {
     const { log, match: { seed }, waitMs = WAIT_MS } = this.#options
     const first = this.#done + 1
     const last = log.newest
-    if (!this.#storeGap() || last < first) return
+    if (!this.#storeHandover() || !this.#storeGap() || last < first) return
     if (this.#write(CHUNK.ticks, 0, first, encodeTicks(log, first, last, seed))) {
       this.#done = last
       this.#refusedAt = Infinity
@@ -157,6 +163,14 @@ export class MatchRecorder {
     this.#done = last
     this.lostTicks += last - first + 1
     this.#refusedAt = Infinity
+  }
+
+  #storeHandover(): boolean {
+    const body = this.#handover
+    if (body === undefined) return true
+    if (!this.#write(CHUNK.handover, 0, this.#options.handover?.tick ?? 0, body)) return false
+    this.#handover = undefined
+    return true
   }
 
   #storeGap(): boolean {

@@ -12,6 +12,7 @@ import {
 } from '../order/seal.ts'
 import type { Sha256 } from '../order/seed-share.ts'
 import { TickBodyReader } from '../order/tick-body.ts'
+import { verifyHandover, type VerifiedHandover } from './handover-chunk.ts'
 import type { MatchFile, StoredSeal } from './match-file.ts'
 
 /** Verifies an Ed25519 signature. Never throws. */
@@ -23,8 +24,8 @@ export interface VerifyOptions {
   readonly sha256: Sha256
   /** Verifies an Ed25519 signature. */
   readonly verify: VerifySignature
-  /** The key of the relay. Undefined: the key of the first seal, which anyone can have made. */
-  readonly publicKey?: Uint8Array
+  /** The keys of relays that may have sealed it. Undefined: the key of the first seal, which anyone can have made. */
+  readonly publicKeys?: readonly Uint8Array[]
 }
 
 /** The result of a verification. */
@@ -41,6 +42,10 @@ export interface MatchVerdict {
   readonly images: number
   /** Indexed by player: the tick up to which the player signed its orders. */
   readonly players: ReadonlyMap<PeerId, Tick>
+  /** The key of the seals. Undefined: there are none, or the key is none of `publicKeys`. */
+  readonly publicKey: Uint8Array | undefined
+  /** From which relay the match was taken over. Undefined: it began at the relay that sealed it. */
+  readonly handover: VerifiedHandover | undefined
 }
 
 /** Verifies all seals of a file. */
@@ -48,10 +53,12 @@ export function verifyMatch(file: MatchFile, options: VerifyOptions): MatchVerdi
   const check = new Check(file, options)
   for (const stored of file.seals) check.seal(stored)
   const players = check.players()
+  const handover = check.handover()
   const lostTicks = file.gaps.reduce((sum, { digests }) => sum + digests.length, 0)
   return {
     problems: [...file.problems, ...check.problems], ticks: file.last, sealedTicks: check.sealed, lostTicks,
     seals: file.seals.length, roots: check.roots, images: check.images, players,
+    publicKey: check.publicKey, handover,
   }
 }
 
@@ -94,19 +101,18 @@ class Check {
   sealed: Tick = 0
   roots = 0
   images = 0
+  publicKey: Uint8Array | undefined
   readonly #file: MatchFile
   readonly #options: VerifyOptions
   readonly #digests: BodyDigests
   readonly #match: SealedMatch
   #before: Uint8Array = new Uint8Array(HASH_BYTES)
-  #publicKey: Uint8Array | undefined
 
   constructor(file: MatchFile, options: VerifyOptions) {
     this.#file = file
     this.#options = options
     this.#digests = new BodyDigests(options.sha256)
     this.#match = { fingerprint: file.recording.head.fingerprint, seed: file.seed }
-    this.#publicKey = options.publicKey
   }
 
   /** One seal, after the seals before it. */
@@ -132,13 +138,14 @@ class Check {
   }
 
   signature({ seal, encoded, signature }: StoredSeal): boolean {
-    this.#publicKey ??= seal.publicKey
     const where = `ticks ${seal.first} to ${seal.last}`
-    if (!isEqual(seal.publicKey, this.#publicKey)) {
+    const { publicKeys = [seal.publicKey] } = this.#options
+    this.publicKey ??= publicKeys.find((key) => isEqual(key, seal.publicKey))
+    if (this.publicKey === undefined || !isEqual(seal.publicKey, this.publicKey)) {
       this.problems.push(`${where}: sealed with another key`)
       return false
     }
-    const isRight = this.#options.verify(this.#publicKey, sealMessage(this.#match, encoded), signature)
+    const isRight = this.#options.verify(this.publicKey, sealMessage(this.#match, encoded), signature)
     if (!isRight) this.problems.push(`${where}: the signature is wrong`)
     return isRight
   }
@@ -163,6 +170,14 @@ class Check {
     }
     const gap = this.#file.gaps.find(({ first, digests }) => tick >= first && tick < first + digests.length)
     return gap?.digests[tick - gap.first]
+  }
+
+  /** From which relay the match was taken over. */
+  handover(): VerifiedHandover | undefined {
+    const { sha256, verify } = this.#options
+    return verifyHandover(
+      this.#file, { match: this.#match, sha256, verify, publicKey: this.publicKey }, this.problems,
+    )
   }
 
   /** Until which tick each player signed its orders. */
