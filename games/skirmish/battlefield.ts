@@ -1,11 +1,12 @@
 /**
  * What `step` derives from the state and keeps beside it: the map, grids over the units, directions of flow fields.
  *
- * Nothing here is state: `refresh` makes it again in every tick, and the rest is a function of the seed. A world that
- * was restored from an image starts with an empty battlefield and steps the same.
+ * Nothing here is state: `refresh` makes it again in every tick, and the rest is a function of the seed and of the
+ * fields in the world. A world that was restored from an image starts with an empty battlefield and steps the same.
  */
 
 import type { ObjectId, World } from 'tickwire'
+import type { Derived } from 'tickwire/lockstep'
 import {
   Building, Crystal, Field, isSeenBy, Match, Seat, Unit, type BuildingObject, type MatchObject, type SeatObject,
   type UnitObject,
@@ -28,6 +29,8 @@ const FIELD_NOTE = 30
 
 const CAPACITY: number = SEATS * UNITS_PER_SEAT + 64
 const OBJECTS = 65_536
+const FNV_BASIS = 0x811c_9dc5
+const FNV_PRIME = 0x0100_0193
 
 type FieldObject = { readonly id: ObjectId; goal: number; readyAt: number; usedAt: number }
 type CrystalObject = { readonly id: ObjectId; at: number; left: number; readonly isAlive: boolean }
@@ -206,6 +209,22 @@ export class Battlefield {
     return made
   }
 
+  /** Computes the directions of all fields that are ready. */
+  findFields(): void {
+    for (const { goal, readyAt } of this.#fields) if (readyAt <= this.world.tick) this.#directionsTo(goal)
+  }
+
+  /** A number that differs when the directions of a field that is ready do, or when they are missing. */
+  hashFields(): number {
+    let hash = FNV_BASIS
+    for (const { goal, readyAt } of this.world.each(Field)) {
+      if (readyAt > this.world.tick) continue
+      hash = Math.imul(hash ^ goal, FNV_PRIME)
+      for (const way of this.#directions.get(goal) ?? []) hash = Math.imul(hash ^ way, FNV_PRIME)
+    }
+    return hash >>> 0
+  }
+
   /** The middle of a building. */
   middleX(building: BuildingObject): number {
     return columnOf(building.at) + BUILDINGS[building.kind]!.size / 2
@@ -241,4 +260,16 @@ export function battlefieldOf(world: World): Battlefield {
   const made = new Battlefield(world)
   battlefields.set(world, made)
   return made
+}
+
+/** The directions of flow fields, as a cache that is made again after a repair and compared when debugging. */
+export const flowFields: Derived = {
+  name: 'flowFields',
+  rebuild(world) {
+    battlefields.delete(world)
+    const field = battlefieldOf(world)
+    field.refresh()
+    field.findFields()
+  },
+  hash: (world) => battlefieldOf(world).hashFields(),
 }

@@ -2,7 +2,7 @@
 
 import type { World } from 'tickwire'
 import { defineLockstep, type LockstepGame } from 'tickwire/lockstep'
-import { battlefieldOf, type Battlefield } from './battlefield.ts'
+import { battlefieldOf, flowFields, type Battlefield } from './battlefield.ts'
 import { decide, isThinking } from './bots.ts'
 import { fight } from './combat.ts'
 import { Building, Crystal, Field, GATHERING, Line, Match, Seat, Unit } from './definitions.ts'
@@ -43,6 +43,7 @@ export function skirmishGame(options: SkirmishOptions = {}): SkirmishGame {
     players: [1, SEATS],
     orders: ORDERS,
     entities: [Unit, Building, Crystal, Seat, Field, Match, Line],
+    derived: [flowFields],
     onStart(world) {
       world.spawn(Match, { beganAt: hasLobby ? 0 : 1, isFoggy })
       const map = makeMap(world.seed)

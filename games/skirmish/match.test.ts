@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { encodeWorld, flatHash, restoreWorld } from 'tickwire/engine'
 import { World } from 'tickwire'
-import { playedMatch, LockstepRunner, ReplayFeed } from 'tickwire/lockstep'
+import { DebugLog, playedMatch, LockstepRunner, ReplayFeed } from 'tickwire/lockstep'
 import { form } from '../../test/form.ts'
-import { ADVANCING, Crystal, Line, Unit } from './definitions.ts'
+import { flowFields } from './battlefield.ts'
+import { ADVANCING, Crystal, Field, Line, Unit } from './definitions.ts'
 import { COUNTDOWN, Ready, Vote } from './lobby.ts'
 import { CELLS } from './map.ts'
 import { ORDERS, type Command } from './orders.ts'
@@ -53,6 +54,26 @@ function play(ticks: number, options: ConstructorParameters<typeof Table>[0] = {
   }
   return table
 }
+
+test('[SKIRM2] [DESYNC10] flow fields are a derived cache: a new one is equal in every tick, also after a jump', () => {
+  const table = play(300)
+  const { world } = table.runner
+  const image = encodeWorld(world)!
+  const copy = new World(table.game.entities, { seed: world.seed })
+  expect(restoreWorld(copy, image)).toBe('restored')
+  expect(world.count(Field)).toBeGreaterThan(3)
+  expect(flowFields.hash(copy)).not.toBe(flowFields.hash(world))
+  table.run(20)
+  const feed = new ReplayFeed(playedMatch(table.feed.log, TICK_RATE, table.feed.seed))
+  feed.speed = Infinity
+  const again = new LockstepRunner(table.game, feed, { ticksPerUpdate: 1 })
+  new DebugLog(again, { level: 2 })
+  expect(again.jump(300, image)).toBe(true)
+  flowFields.rebuild(copy)
+  expect(flowFields.hash(again.world)).toBe(flowFields.hash(copy))
+  while (again.update(0) > 0) expect(again.tick).toBeLessThanOrEqual(320)
+  expect([again.tick, flowFields.hash(again.world)]).toEqual([320, flowFields.hash(world)])
+})
 
 test('[LOCK1] [SKIRM8] skirmish with seven bots and a player continues from an image in every tick', () => {
   expect(play(300, { heavy: true }).runner.tick).toBe(300)

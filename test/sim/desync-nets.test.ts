@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { entity, u16, World } from 'tickwire'
+import { encodeWorld } from 'tickwire/engine'
 import {
   DebugLog, defineLockstep, LocalFeed, LockstepRunner, playedMatch, ReplayFeed, type LockstepGame,
 } from 'tickwire/lockstep'
@@ -136,6 +137,16 @@ function cachedGame(isStale: boolean, chance: () => number = () => 0): LockstepG
     },
   }) as LockstepGame
 }
+
+test('[DESYNC10] a runner that goes on from an image makes its caches again', () => {
+  const feed = new LocalFeed({ tickRate: 30 })
+  const played = new LockstepRunner(cachedGame(false), feed)
+  for (let now = 0; now < 2000; now += 40) played.update(now)
+  const game = cachedGame(true)
+  const runner = new LockstepRunner(game, new ReplayFeed(playedMatch(feed.log, 30, feed.seed)))
+  expect(runner.jump(played.tick, encodeWorld(played.world)!)).toBe(true)
+  expect(game.derived![0]!.hash(runner.world)).toBe(5 * played.tick)
+})
 
 test('[DESYNC10] level 2 finds a cache that is stale, in its tick', () => {
   const play = (isStale: boolean): void => {

@@ -49,7 +49,7 @@ export interface LockstepDefinition<O extends readonly AnyOrder[]> {
   readonly entities: readonly Entity[]
   /** State that `step` keeps outside the schema. Created for every world that is stepped. */
   external?(): External
-  /** Caches that follow from the world. They are rebuilt after a repair, and checked in development. Default: none. */
+  /** Caches that follow from the world. Repairs and jumps rebuild them; debug level 2 checks them. Default: none. */
   readonly derived?: readonly Derived[]
   /** Before the first tick, on every peer: makes the map. */
   onStart?(world: World): void

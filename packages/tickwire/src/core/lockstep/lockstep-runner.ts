@@ -247,6 +247,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     if (roster !== undefined) this.roster.restore(roster)
     else this.#readRoster(tick)
     copyWorld(copy, this.world)
+    for (const cache of this.game.derived ?? []) cache.rebuild(this.world)
     this.hash.update()
     this.feed.skipTo?.(tick, this.roster.speedPercent)
     this.#options.onJump?.(tick)
