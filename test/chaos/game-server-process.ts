@@ -12,7 +12,7 @@ const [url = '', version = '1', capacity = '8'] = process.argv.slice(2)
 const serving = await serveRooms({ melee: { game, capacity: Number(capacity), resumeMs: 15_000 } }, {
   port: 0, address: '127.0.0.1', ops: false, udp: { port: 0 }, webrtc: false, webtransport: false, drainMs: 20_000,
   development: false, log: ({ level, message }) => { if (level === 'error') console.error(message) },
-  fleet: { url, version },
+  fleet: { url, version }, origins: (process.env['ORIGINS'] ?? '').split(' '),
 })
 process.on('message', (message: { readonly report?: number }) => {
   const room = serving.rooms.rooms[0] ?? serving.create('melee')

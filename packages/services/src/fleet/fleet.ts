@@ -10,6 +10,7 @@ import { drainOnSignals } from 'tickwire/node'
 import { defineService, type Service } from '../cli/service.ts'
 import { openLeases, openRecords, RECORDS_OPTION, STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
+import { addOperatorRoutes } from './operator.ts'
 import type { Propose } from './propose.ts'
 import { FLEET_PORT_DEFAULT, serveFleet } from './serve-fleet.ts'
 
@@ -51,8 +52,10 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
     })
     const status = await openStatus(ops, {
       registry: Registry.merge([serving.registry, stores]), isReady: () => serving.isReady,
+      addRoutes: (app) => addOperatorRoutes(app, { servers: serving.servers, secret }),
     }, options['ops-address'])
     world.print(`fleet: http://${address ?? 'localhost'}:${serving.port}`)
+    world.print(`operator: ${status.url}/`)
     world.print(`status: ${status.url}/metrics`)
     if (secret === undefined) world.print('no secret: game servers must be on this machine')
     drainOnSignals({

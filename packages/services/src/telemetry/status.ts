@@ -18,6 +18,8 @@ export interface Status {
   readonly registry: Registry
   /** Whether new peers are accepted. */
   readonly isReady: () => boolean
+  /** Adds routes of the service to the port. Default: none. */
+  readonly addRoutes?: (app: Site) => void
 }
 
 /** An open operator port. */
@@ -38,6 +40,7 @@ export async function openStatus(
         throw new HttpRefusal(421, 'wrong-host', 'Not the name of this machine.', 'Ask for localhost.')
     })
   }
+  status.addRoutes?.(app)
   addStatusRoutes(app, status)
   const bound = await listenSite(app, port, address)
   return { url: `http://${address.includes(':') ? `[${address}]` : address}:${bound}`, close: () => app.close() }

@@ -211,8 +211,10 @@ export class FleetMember {
   #act({ act, room: id, peer }: Fields): object {
     const { rooms, wake, leave } = this.#home
     const room = rooms.room(String(id))
-    if (act === 'drain') setImmediate(leave)
-    else if (room === undefined) return { refused: 'no-room' }
+    if (act === 'drain') {
+      if (!this.#isLeaving) setImmediate(leave)
+    } else if (room === undefined) return { refused: 'no-room' }
+    else if (act === 'kick' && room.member(Number(peer)) === undefined) return { refused: 'no-player' }
     else if (act === 'kick') room.kick({ id: Number(peer) })
     else if (act === 'close') room.end()
     else return { refused: 'invalid' }

@@ -31,6 +31,12 @@ export function drainOnSignals(one: Drainable): () => void {
   }
 }
 
+/** Does what SIGTERM does, if signals drain `one`; else only drains it. A second call does nothing. */
+export function endAsBySignal(one: Drainable): void {
+  if (!served.has(one)) void one.drain(one.drainMs)
+  else if (!isEnding) handleTerm()
+}
+
 function handleTerm(): void {
   void end(({ drainMs }) => drainMs, 143)
 }

@@ -27,6 +27,7 @@ import { openInWorkers } from './open-in-workers.ts'
 import { openRoomServer } from './open-room-server.ts'
 import { RoomServer, type RoomServerParts } from './room-server.ts'
 import type { RoomServerOptions } from './room-server-options.ts'
+import { endAsBySignal } from './rooms-signals.ts'
 import { FLEET_PATH } from './serve-routes.ts'
 import type { ServingWorkers } from './serving-workers.ts'
 
@@ -140,7 +141,7 @@ export class ServingRooms extends RoomServer {
   /** Becomes a member of a fleet. */
   async joinFleet(link: FleetLink, tokens: FleetTokens, maxRooms: number = ROOMS_DEFAULT): Promise<void> {
     const onIssuer = (issuer: Uint8Array): void => tokens.replace(issuer)
-    this.#member = new FleetMember(link, { ...this.fleetHome, maxRooms, onIssuer, leave: () => void this.drain() })
+    this.#member = new FleetMember(link, { ...this.fleetHome, maxRooms, onIssuer, leave: () => endAsBySignal(this) })
     await this.#member.start()
   }
 
