@@ -1,17 +1,19 @@
 /** The program `tickwire lockstep` as a process: many matches of several games, and none of their code. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { defineLockstep, encodeCard, decodeCard, relay, type LockstepGame, type LockstepRoom } from 'tickwire/lockstep'
-import { connect, type ConnectError } from 'tickwire/node'
+import { bestProvider, connect, type ConnectError } from 'tickwire/node'
 import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
+import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts'
 import { readPrometheus } from '../../packages/tickwire/src/node/metrics.ts'
 import { bundlePrograms } from '../bundle-programs.ts'
 import { Crate, game, Spawn } from '../sim/lockstep-game.ts'
 import { endPrograms, Program } from './program.ts'
+import { freePort } from './relay-group.ts'
 
 const other = defineLockstep({ tickRate: 20, players: [1, 2], orders: [Spawn], entities: [Crate], step: () => {} })
 const folder = mkdtempSync(join(tmpdir(), 'tickwire-lockstep-'))
@@ -81,6 +83,47 @@ test('[LOCK30] the program relays matches of several games, reports them, and dr
   const ends = await Promise.all(rooms.map(({ closed }) => closed))
   expect(ends.map(({ code }) => code)).toEqual(['shutdown', 'shutdown', 'shutdown'])
   expect(await program.ended).toBe(0)
+}, 60_000)
+
+test('[HAND10, HAND12] two processes are a group: a match goes on, and its recording verifies', async () => {
+  const ports = [await freePort(), await freePort()]
+  const keys = [21, 22].map((byte) => {
+    const identity = new Uint8Array(32).fill(byte)
+    const file = join(folder, `relay-${byte}.key`)
+    writeFileSync(file, keyToText('server-secret', identity))
+    return { file, text: keyToText('server-public', bestProvider().importSigning(identity).publicKey) }
+  })
+  const list = keys.map(({ text }, each) => `http://127.0.0.1:${ports[each]}#${text}`).join(',')
+  // Both relays write into one folder.
+  const replays = join(folder, 'replays')
+  const [first, second] = keys.map(({ file }, each) => new Program(CLI, [
+    'lockstep', '--port', String(ports[each]), '--address', '127.0.0.1', '--ops', '0', '--drain', '1',
+    '--card', cards[0]!, '--identity', file, '--relays', list, '--replays', replays,
+  ])) as [Program, Program]
+  for (const program of [first, second]) await program.says(/lockstep: http/)
+  const rooms: LockstepRoom[] = []
+  const continued: number[] = []
+  for (let each = 0; each < 2; each++) {
+    const room = await connect(game, relay(`http://127.0.0.1:${ports[0]}`), { join: { quick: 'skirmish' } })
+    room.onContinued((tick) => { continued.push(tick) })
+    rooms.push(room as unknown as LockstepRoom)
+  }
+  await until(() => rooms.every(({ tick }) => tick > 40))
+  first.child.kill('SIGKILL')
+  await until(() => continued.length === 2)
+  const [tick = 0] = continued
+  expect(continued).toEqual([tick, tick])
+  await until(() => rooms.every((room) => !room.isAway && room.tick > tick + 20))
+  second.child.kill('SIGTERM')
+  expect(await second.ended).toBe(0)
+  const file = readdirSync(replays).find((name) => name.endsWith(`_${tick}.twr`))
+  expect(readdirSync(replays).length).toBe(2)
+  const said: string[] = []
+  const print = (line: string): void => { said.push(line) }
+  const args = ['verify', join(replays, file!), ...keys.flatMap(({ text }) => ['--key', text])]
+  const world = { print, complain: print, nowSeconds: () => 0, entropy: { fill: () => {} } }
+  expect([await startTickwire(args, world), said.at(-1)]).toEqual([0, 'genuine'])
+  expect(said.join('\n')).toContain(`relay ${keys[1]!.text} continued from tick ${tick + 1} on`)
 }, 60_000)
 
 test('[LOCK30] a card has the fingerprint of its game; a wrong card is refused with the reason', async () => {

@@ -10,7 +10,8 @@ export interface GroupProcess {
   readonly udp: string
 }
 
-async function freePort(): Promise<number> {
+/** A TCP port that is free now. */
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   const { port } = server.address() as AddressInfo
