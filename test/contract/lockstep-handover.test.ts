@@ -3,8 +3,11 @@
 import { afterEach, expect, test } from 'vitest'
 import { relay, type LockstepRoom } from 'tickwire/lockstep'
 import { connect } from 'tickwire/node'
+import { game as guideGame } from '../../docs/guide/examples/lockstep/game.ts'
+import { showHandover } from '../../docs/guide/examples/relay-group.ts'
 import { game, Spawn, Unit } from '../sim/lockstep-game.ts'
-import { startGroup } from './relay-group.ts'
+import { endPrograms, Program } from './program.ts'
+import { freePort, startGroup } from './relay-group.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => { for (const end of ends.splice(0)) await end() })
@@ -58,4 +61,25 @@ test('[HAND10] after SIGKILL to the relay, clients over UDP and WebSocket play o
   const last = Math.min(...players.map(({ room }) => room.tick))
   for (let each = 1; each <= last; each++)
     expect(new Set(players.map(({ hashes }) => hashes.get(each))).size, `tick ${each}`).toBe(1)
+}, 60_000)
+
+test('[HAND10] the group of the guide: a match goes on at the next relay, and its clients can show it', async () => {
+  const ports = [String(await freePort()), String(await freePort())]
+  const file = new URL('group-guide-process.ts', import.meta.url)
+  const group = ports.map((_, number) => new Program(file, [String(number), ...ports]))
+  ends.push(endPrograms)
+  for (const program of group) await program.says(/ready/)
+  const url = `http://127.0.0.1:${ports[0]}`
+  const rooms = [await connect(guideGame, relay(url)), await connect(guideGame, relay(url))]
+  const shown: string[] = []
+  for (const room of rooms) {
+    ends.push(() => room.leave())
+    showHandover(room, (text) => { shown.push(text) })
+  }
+  await until(() => rooms.every(({ tick }) => tick > 40))
+  group[0]!.child.kill('SIGKILL')
+  await until(() => shown.length === 2)
+  expect(shown[0]).toMatch(/^The relay was lost\. The match goes on from tick \d+\.$/)
+  const { tick } = rooms[0]!
+  await until(() => rooms.every((room) => room.isContinued && room.tick > tick + 10))
 }, 60_000)
