@@ -6,7 +6,7 @@
  */
 
 import type { CloseReason } from 'tickwire'
-import 'tickwire/devtools'
+import type { Devtools } from 'tickwire/devtools'
 import { Fighter, Seat } from './definitions.ts'
 import { Controls } from './page/controls.ts'
 import { element, Hud } from './page/hud.ts'
@@ -33,6 +33,7 @@ const weatherText = parameters.get('weather')
 const weather = weatherText === null || parameters.has('local') ? undefined : parseWeather(weatherText)
 let playing: Playing | undefined
 let isJoining = false
+let overlay: Devtools | undefined
 
 document.body.classList.toggle('has-touch', isTouch)
 furnishMenu()
@@ -74,10 +75,16 @@ async function join(role: Role): Promise<boolean> {
   } finally {
     isJoining = false
   }
+  const isOpen = overlay?.isOpen === true
+  overlay?.close()
   playing?.leave()
   const { session, tickRate } = joined
+  overlay = session.overlay
   const mine = new Playing({ session, name, controls, hud, sounds, picture, tickRate })
   playing = mine
+  mine.isSmooth = element<HTMLInputElement>('smooth').checked
+  for (const id of ['network', 'smooth']) element<HTMLInputElement>(id).disabled = overlay === undefined
+  if (isOpen) overlay?.open()
   expose(session)
   void session.closed.then((reason) => {
     if (playing !== mine) return
@@ -163,12 +170,18 @@ function furnishMenu(): void {
     void begin('player')
   })
   element('watch').addEventListener('click', () => void begin('spectator'))
+  for (const id of ['network', 'net']) element(id).addEventListener('click', toggleNetwork)
+  // A finger on the other figures holds the table of scores.
+  for (const kind of ['touchstart', 'touchend'])
+    element('net').addEventListener(kind, (event) => event.stopPropagation())
+  element('smooth').addEventListener('input', () => setSmooth(element<HTMLInputElement>('smooth').checked))
   controls.onPress = handlePress
   document.addEventListener('pointerlockchange', () => {
     if (
       !controls.isLocked
       && controls.isActive
       && say.hidden
+      && overlay?.isOpen !== true
       && playing?.isWatching === false
       && !isTouch
       && !parameters.has('norender')
@@ -188,8 +201,24 @@ function furnishMenu(): void {
   })
 }
 
+/** Opens or closes the overlay of the network. It is used with the pointer, which the game then does not hold. */
+function toggleNetwork(): void {
+  overlay?.toggle()
+  if (overlay?.isOpen === true) controls.release()
+}
+
+/** Draws with prediction and interpolation, or without both. */
+function setSmooth(isSmooth: boolean): void {
+  element<HTMLInputElement>('smooth').checked = isSmooth
+  if (playing !== undefined) playing.isSmooth = isSmooth
+  element('net').classList.toggle('is-raw', !isSmooth)
+}
+
 function handlePress(code: string): void {
   if (code === 'Escape') openMenu()
+  // The key itself is handled by devtools.
+  if (code === 'Backquote' && overlay?.isOpen === true) controls.release()
+  if (code === 'KeyP' && overlay !== undefined) setSmooth(!element<HTMLInputElement>('smooth').checked)
   if (code === 'Enter' && controls.isActive && playing?.isWatching === false) {
     controls.isActive = false
     controls.held.clear()

@@ -236,12 +236,12 @@ browserTest(
         outline: parseFloat(getComputedStyle(document.activeElement!).outlineWidth),
       }))
     await page.focus('#name')
-    for (const expected of ['play', 'watch', 'SUMMARY']) {
+    for (const expected of ['play', 'watch', 'network', 'SUMMARY']) {
       await page.keyboard.press('Tab')
       expect(await focused()).toEqual({ id: expected, outline: 3 })
     }
     await page.keyboard.press('Enter')
-    for (const expected of ['sensitivity', 'fov', 'volume', 'glow']) {
+    for (const expected of ['sensitivity', 'fov', 'volume', 'glow', 'smooth']) {
       await page.keyboard.press('Tab')
       expect((await focused()).id).toBe(expected)
     }

@@ -37,6 +37,8 @@ const GAINS = {
 export class Playing {
   /** Behind a menu the camera moves by itself. */
   isBehindMenu = true
+  /** Whether prediction and interpolation are drawn; otherwise the newest state of the server is. */
+  isSmooth = true
   /** The view that was drawn last. */
   view: View | undefined
   /** Counters for tests: draws, and received kills and hits. */
@@ -102,9 +104,11 @@ export class Playing {
     this.#isAsking = false
   }
 
-  #draw(view: View): void {
+  #draw(smooth: View): void {
     if (this.#isOver) return
     const { session, controls, hud, picture, tickRate } = this.#parts
+    // Without prediction and interpolation a page can only draw the newest state that it received.
+    const view = this.isSmooth ? smooth : session.overlay?.truth() ?? smooth
     this.view = view
     this.counts.draws++
     const now = performance.now()

@@ -9,7 +9,7 @@ import {
 } from 'tickwire'
 import { createMatchHost } from 'tickwire/engine'
 import { connect, withBanner } from 'tickwire/browser'
-import { devtoolsOf } from 'tickwire/devtools'
+import { devtoolsOf, type Devtools } from 'tickwire/devtools'
 import { createBot } from '../bots.ts'
 import { Chat, input, Rename, Said, Seat } from '../definitions.ts'
 import { arenaGame, TICK_RATE } from '../game.ts'
@@ -31,6 +31,8 @@ export interface Session {
   /** Calls `listener` when the page has reconnected: to its seat, or as a new player. */
   onBack(listener: (seat: 'same' | 'new') => void): unknown
   leave(): void
+  /** The overlay that shows the network; undefined in a match without one. */
+  readonly overlay?: Devtools | undefined
 }
 
 const LOCAL_BOTS = 5
@@ -61,8 +63,9 @@ export async function joinServed(role: Role, name: string, weather: PageWeather 
   // The menu says why a match could not be joined, or is over.
   const joining = connect(arenaGame({ tickRate }), isCode ? location.href : location.origin, options)
   const room = await withBanner(joining, { isEndShown: false })
-  if (weather !== undefined) devtoolsOf(room as unknown as Parameters<typeof devtoolsOf>[0]).setWeather(weather)
-  return { session: Object.assign(room, { role }), tickRate }
+  const overlay = devtoolsOf(room as unknown as Parameters<typeof devtoolsOf>[0])
+  if (weather !== undefined) overlay.setWeather(weather)
+  return { session: Object.assign(room, { role, overlay }), tickRate }
 }
 
 async function servedTickRate(): Promise<number> {

@@ -23,6 +23,13 @@ interface Slider {
   readonly unit: number
 }
 
+/** Networks to try, one way. */
+const PRESETS: readonly (readonly [name: string, title: string, weather: Partial<LineWeather>])[] = [
+  ['home', 'cable or fibre: 30 ms round trip, little loss', { latencyMs: 15, jitterMs: 6, loss: 0.005 }],
+  ['cafe', 'a shared radio network: 80 ms and more, 5 % loss', { latencyMs: 40, jitterMs: 60, loss: 0.05 }],
+  ['other continent', 'a far server: 200 ms, 2 % loss', { latencyMs: 100, jitterMs: 15, loss: 0.02 }],
+]
+
 const SLIDERS: readonly Slider[] = [
   { of: 'latencyMs', label: 'latency', max: 400, step: 5, unit: 1, text: (ms) => `${ms} ms` },
   { of: 'jitterMs', label: 'jitter', max: 200, step: 5, unit: 1, text: (ms) => `${ms} ms` },
@@ -162,7 +169,13 @@ export class OverlayElement {
       this.showWeather(CLEAR)
       actions.setWeather('both', CLEAR)
     }))
-    weather.append(ways)
+    const presets = make('div', 'ways')
+    presets.append(...PRESETS.map(([name, title, preset]) => button(name, title, () => {
+      const chosen = { ...CLEAR, ...preset }
+      this.showWeather(chosen)
+      actions.setWeather(this.#way, chosen)
+    })))
+    weather.append(ways, presets)
     SLIDERS.forEach(({ label, text }, at) => {
       const name = make('label')
       name.textContent = label
