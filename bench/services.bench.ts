@@ -1,6 +1,6 @@
 /**
- * What the services cost: cached pages of the list of games beside a plain Fastify with Redis, and `tickwire all` at
- * rest. A page is 100 of 1,000 signed listings.
+ * What the services cost: cached pages of the list of games beside a plain Fastify with Redis, `tickwire all` at rest,
+ * and seats in a fleet. A page is 100 of 1,000 signed listings.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -14,6 +14,7 @@ import { Program } from '../test/contract/program.ts'
 import { RedisServer } from '../test/contract/redis-server.ts'
 import { ask, TestHost, until } from '../test/contract/tracker-stage.ts'
 import { figuresTable, type Bench, type BenchResult, type Figure } from './harness.ts'
+import { measureReserve } from './services/reserve.ts'
 
 const LISTINGS = 1000
 const ROUNDS = 5
@@ -22,7 +23,7 @@ const CONNECTIONS = 8
 
 export const bench: Bench = {
   name: 'services',
-  summary: 'the list of games beside Fastify with Redis, and tickwire all at rest',
+  summary: 'the list of games beside Fastify with Redis, tickwire all at rest, seats in a fleet',
   options: [],
   run: async () => await run(),
 }
@@ -30,7 +31,7 @@ export const bench: Bench = {
 async function run(): Promise<BenchResult> {
   const bundle = await bundlePrograms({
     rival: 'bench/services/rival-process.ts', tracker: 'bench/services/tracker-process.ts',
-    tickwire: 'packages/services/src/cli/index.ts',
+    tickwire: 'packages/services/src/cli/index.ts', server: 'test/chaos/game-server-process.ts',
   })
   const redis = await RedisServer.start()
   try {
@@ -44,12 +45,14 @@ async function run(): Promise<BenchResult> {
     own!.child.kill()
     rival!.child.kill()
     const { startMs, rssMb } = await measureAll(join(bundle.folder, 'tickwire.mjs'))
+    const seat = await measureReserve(bundle.folder)
     const figure = (name: string, value: number, unit: string, bound: object = {}): Figure =>
       ({ name, value, unit, against: null, ...bound })
     const figures = [
       figure('browse_per_cpu_second', ours!, '/s'), figure('browse_fastify_redis_per_cpu_second', theirs!, '/s'),
       figure('browse_ratio_fastify_redis', ours! / theirs!, 'x', { atLeast: 2, against: 'fastify 5.12.8 with Redis' }),
       figure('all_start_ms', startMs, 'ms', { atMost: 1500 }), figure('all_idle_rss_mb', rssMb, 'MB', { atMost: 110 }),
+      figure('reserve_ms_p50', seat.p50, 'ms'), figure('reserve_ms_p99', seat.p99, 'ms', { atMost: 250 }),
     ]
     return { figures, tables: [figuresTable(figures)] }
   } finally {
