@@ -8,7 +8,7 @@ import type { LockstepGame } from '../core/lockstep/define-lockstep.ts'
 import { rootText } from '../core/order/desync-report.ts'
 import { MatchFile } from '../core/replay/match-file.ts'
 import { verifyMatch, verifyTick, type MatchVerdict, type VerifyOptions } from '../core/replay/verify-match.ts'
-import { stepMatch } from '../core/lockstep/step-match.ts'
+import { stepMatch, type SteppedMatch } from '../core/lockstep/step-match.ts'
 import { keyToText } from '../core/crypto/token-text.ts'
 import { bestProvider } from '../node/crypto.ts'
 import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
@@ -36,7 +36,8 @@ players signed their orders. It needs no network and no code of the game.
                    the key in the file, which anyone can have made. A match that went on at another relay is sealed by
                    the last one: give its key, and those of the others to name them
   --tick N         prove one tick: its seal, and the hashes beside its path
-  --step game.ts   also step the game, and compare its hashes and images with the sealed ones
+  --step game.ts   also step the game, and compare its hashes and images with the sealed ones. Ticks without a majority
+                   of the players are named as disputed
   --json           the result as JSON
 
 Exit code: 0 when everything is genuine, 1 when something is not.`,
@@ -90,8 +91,7 @@ function report(
   for (const line of handoverLines(verdict, options)) world.print(line)
   if (lostTicks > 0) world.print(`incomplete: ${lostTicks} ticks were lost while recording`)
   for (const [player, tick] of players) world.print(`player ${player} signed its orders up to tick ${tick}`)
-  if (stepped !== undefined)
-    world.print(`stepped ${stepped.ticks} ticks: ${stepped.roots} hashes and ${stepped.images} images are equal`)
+  if (stepped !== undefined) printStepped(stepped, world)
   for (const problem of problems) world.print(`NOT genuine: ${problem}`)
   if (problems.length === 0) world.print(sealedTicks === 0 ? 'no seals: nothing is proved' : 'genuine')
   return problems.length > 0 ? 1 : 0
@@ -113,4 +113,11 @@ function handoverLines({ handover, publicKey }: MatchVerdict, { publicKeys }: Ve
 
 function shownKey(key: Uint8Array): string {
   return keyToText('server-public', key)
+}
+
+function printStepped({ ticks, roots, images, disputed, isHealed }: SteppedMatch, { print }: CommandWorld): void {
+  print(`stepped ${ticks} ticks: ${roots} hashes and ${images} images are equal`)
+  if (disputed.length === 0) return
+  const what = isHealed ? 'disputed, then healed' : 'disputed'
+  print(`${what}: no majority of the players in ticks ${disputed.join(', ')}`)
 }

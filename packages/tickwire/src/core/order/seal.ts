@@ -29,7 +29,7 @@ import type { Sha256 } from './seed-share.ts'
 import type { Root } from './sync-messages.ts'
 import { TAG } from './tick-body.ts'
 
-/** A root that players agreed on. */
+/** A root that most players reported. */
 export interface AgreedRoot {
   /** The tick. */
   readonly tick: Tick
@@ -37,8 +37,13 @@ export interface AgreedRoot {
   readonly root: Root
   /** How many players reported this hash. */
   readonly agreed: number
-  /** How many players there were. */
+  /** How many players reported a hash of this tick. */
   readonly players: number
+}
+
+/** Whether no majority of the players had the same world: the root is only one of several. */
+export function isDisputed({ agreed, players }: AgreedRoot): boolean {
+  return 2 * agreed <= players
 }
 
 /** An image in a recording. */

@@ -103,12 +103,12 @@ export class TickSealer {
     return { seal, bytes }
   }
 
-  /** The hash that most players reported. */
+  /** The hash that most players reported. Of hashes with equal counts, that of the lowest player number. */
   #agreed(tick: Tick): AgreedRoot | undefined {
     const reports = this.#reports.get(tick)
     if (reports === undefined) return undefined
     const counts = new Map<string, { root: Root; count: number }>()
-    for (const root of reports.values()) {
+    for (const [, root] of [...reports].sort(([a], [b]) => a - b)) {
       const known = counts.get(rootText(root))
       if (known === undefined) counts.set(rootText(root), { root, count: 1 })
       else known.count++
