@@ -95,3 +95,17 @@ test('[SEAL7] an altered order is found in a match with disputed ticks, before t
   }
   expect(step(file).problems).toEqual([])
 })
+
+test('[SEAL1] a player that is behind is a witness of a key image: a diverged player is not the only one', () => {
+  for (const isCorrupted of [false, true]) {
+    const { party, recorder, sink } = playRecorded(12, { clients: 2, relay: { desync: { heal: false } } })
+    const [near, behind] = party.clients
+    if (isCorrupted) for (const unit of near!.client.runner!.world.each(Unit)) unit.hp = 7
+    party.runUntil(() => near!.client.runner!.tick >= 860, 30_000)
+    behind!.stuckUntil = party.clock.now + 2000
+    party.run(8000)
+    recorder.close(party.clock.now)
+    expect(openMatch(sink.bytes()).seals.flatMap(({ seal }) => seal.images).map(({ witnesses }) => witnesses))
+      .toEqual(isCorrupted ? [] : [1])
+  }
+})

@@ -133,13 +133,16 @@ export class MatchKeeping {
 
   #want(): void {
     const { newest } = this.#log
-    const near = this.#players().filter(({ executed }) => executed + NEAR_TICKS >= newest)
+    const players = this.#players()
+    const [donor] = players.filter(({ executed }) => executed + NEAR_TICKS >= newest)
       .toSorted((a, b) => a.rttMs - b.rttMs || a.peer - b.peer)
-    const [donor, ...others] = near
     if (donor === undefined) return
+    // Players that are behind count too: without them a diverged player could be the only one.
+    const others = players.filter(({ peer }) => peer !== donor.peer)
     const tick = newest + LEAD_TICKS
     this.#ask = {
-      tick, donor: donor.peer, players: near.length, image: undefined, digests: new Map(), deadline: tick + WAIT_TICKS,
+      tick, donor: donor.peer, players: players.length, image: undefined, digests: new Map(),
+      deadline: tick + WAIT_TICKS,
     }
     this.#out.push({ to: donor.peer, message: { kind: 'wanted', tick, isWhole: true } })
     for (const { peer: to } of others) this.#out.push({ to, message: { kind: 'wanted', tick, isWhole: false } })
