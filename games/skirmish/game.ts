@@ -89,7 +89,8 @@ export function skirmishGame(options: SkirmishOptions = {}): SkirmishGame {
   })
 }
 
-export const game: SkirmishGame = skirmishGame()
+/** The game as it is served, for `tickwire verify --step` and other tools. */
+export const game: SkirmishGame = skirmishGame({ hasLobby: true })
 
 /** Leaves the lobby. Seats without a player and without a bot are out. */
 function begin(field: Battlefield): void {
