@@ -45,7 +45,8 @@ async function seedOf(room: Room<Record<never, never>>): Promise<number> {
 
 type Members = Pick<LockstepRoom<typeof ORDERS>,
   'world' | 'tick' | 'player' | 'players' | 'isAway' | 'isOver' | 'transport' | 'closed' | 'play' | 'leave' | 'onAway'
-  | 'onBack' | 'diagnostics' | 'pause' | 'resume' | 'setSpeed' | 'seek' | 'send' | 'onMessage' | 'runner'>
+  | 'onBack' | 'onContinued' | 'diagnostics' | 'pause' | 'resume' | 'setSpeed' | 'seek' | 'send' | 'onMessage'
+  | 'runner'>
 
 type Listener = (values: never, state: 'issued' | 'executed') => void
 
@@ -156,6 +157,11 @@ export class FogRoom implements Members {
 
   onBack(listener: (seat: 'same' | 'new') => void): () => void {
     return this.server.onBack(listener)
+  }
+
+  /** A match that the server steps does not move to another relay. */
+  onContinued(): () => void {
+    return () => {}
   }
 
   /** The server's clock is not the players': a match with fog has no pause and one speed. */
