@@ -139,6 +139,8 @@ class HandoverWorld {
     this.#party.crash(this.#relay)
     this.#count('crash')
     const crashedAt = clock.now
+    // A player that stands still has the time of the bar after that.
+    const barMs = HANDOVER_BAR_MS + Math.max(0, ...here.map(({ client }) => client.frozenUntil - crashedAt))
     const before = here.map(({ client }) => client.continued.length)
     this.#keep(here)
     const isAll = (): boolean =>
@@ -147,7 +149,7 @@ class HandoverWorld {
       this.#plant(this.#party)
       return isAll()
     }
-    for (let passed = 0; passed < (this.#isGood ? HANDOVER_BAR_MS : 30_000) && !step(); passed += STEP_MS)
+    for (let passed = 0; passed < (this.#isGood ? barMs : 30_000) && !step(); passed += STEP_MS)
       this.#party.run(STEP_MS)
     const tookMs = clock.now - crashedAt
     this.#counts['tookMs'] = Math.max(this.#counts['tookMs'] ?? 0, tookMs)
@@ -207,8 +209,10 @@ class HandoverWorld {
       })
     }
     const last = new Map<number, number>()
+    const liars = new Set(this.#actors.filter(({ isLiar }) => isLiar).map(({ client }) => client.client.player))
     for (const { player, type, data } of ticks.flat()) {
-      if (type !== TAKE || player === 0) continue
+      // A player that claimed false ticks loses count of its own orders.
+      if (type !== TAKE || player === 0 || liars.has(player as never)) continue
       const serial = Number.parseInt(data.slice(2) + data.slice(0, 2), 16)
       hold('I25', serial > (last.get(player) ?? 0), `order ${serial} of player ${player} is there twice, or late`)
       last.set(player, serial)
