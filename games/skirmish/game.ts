@@ -101,7 +101,7 @@ function begin(field: Battlefield): void {
 /** Headquarters and workers of a seat. */
 function settle(world: World, seat: number, start: number, deposits: readonly number[]): void {
   world.spawn(Building, { kind: HEADQUARTERS, seat, at: start - SIZE - 1, hp: BUILDINGS[HEADQUARTERS]!.hp })
-  const near = deposits.toSorted((a, b) => distance(a, start) - distance(b, start) || a - b)
+  const near = [...deposits].sort((a, b) => distance(a, start) - distance(b, start) || a - b)
   for (let each = 0; each < START_WORKERS; each++) {
     const unit = spawnUnit(world, WORKER, seat, columnOf(start) - 1.5 + each, rowOf(start) + 2.5)
     orderUnit(unit, GATHERING, near[each]!, 0, false)
@@ -137,7 +137,7 @@ function referee(field: Battlefield): void {
   if (left.some(({ team }) => team !== left[0]?.team)) return
   // All fell in the same tick: more kills, then more crystals, then the lower seat.
   const [first] = left.length > 0 ? left
-    : before.toSorted((a, b) => b.kills - a.kills || b.mined - a.mined || a.number - b.number)
+    : [...before].sort((a, b) => b.kills - a.kills || b.mined - a.mined || a.number - b.number)
   if (first === undefined) return
   match.winner = first.team + 1
   match.endedAt = world.tick

@@ -44,7 +44,7 @@ export const Vote = order({ seat: int(0, SEATS - 1) }, 'Vote', { check: sits })
 /** What was said, the oldest line replaced first. */
 export function say({ world }: Battlefield, seat: number, said: string): void {
   const lines = [...world.each(Line)]
-  const line = lines.length < LINES ? world.spawn(Line, {}) : lines.toSorted((a, b) => a.at - b.at || a.id - b.id)[0]!
+  const line = lines.length < LINES ? world.spawn(Line, {}) : [...lines].sort((a, b) => a.at - b.at || a.id - b.id)[0]!
   Object.assign(line, { seat, text: said, at: world.tick })
 }
 

@@ -112,6 +112,14 @@ test('[PACK5] a reader that has read enough may close the pipe', () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
 
+// Before the tests of types: they link packages from outside of the consumer.
+test('[PACK8] npm would publish the tarball, and writes a bill of materials of it', () => {
+  run(folder, 'npm', 'publish', tarball, '--dry-run')
+  const { components } = JSON.parse(run(consumer, 'npm', 'sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'))
+  const names = components.map(({ name }: { name: string }) => name)
+  expect(names).toEqual(expect.arrayContaining(['tickwire', ...Object.keys(manifest.dependencies)]))
+})
+
 describe('types', () => {
   beforeAll(() => {
     // Every user of the node door has Node's types. This test does not check them.
@@ -161,13 +169,6 @@ describe('types', () => {
     writeFileSync(project, JSON.stringify({ compilerOptions, files: [entry, 'game.ts', 'client.ts'] }))
     run(consumer, process.execPath, join(ROOT, 'node_modules', `typescript-${version}`, 'bin', 'tsc'), '-p', project)
   })
-})
-
-test('[PACK8] npm would publish the tarball, and writes a bill of materials of it', () => {
-  run(folder, 'npm', 'publish', tarball, '--dry-run')
-  const { components } = JSON.parse(run(consumer, 'npm', 'sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'))
-  const names = components.map(({ name }: { name: string }) => name)
-  expect(names).toEqual(expect.arrayContaining(['tickwire', ...Object.keys(manifest.dependencies)]))
 })
 
 test('[PACK3] publint reports nothing', () => {

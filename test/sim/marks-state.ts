@@ -294,10 +294,10 @@ export const STATE_MARKS: readonly MarkedFile[] = [
   [
     'core/rooms/room-door.ts',
     [
-      ['a seat is resumed', 'const serial = mint.drawSerial()\n      room.seats', 'true'],
+      ['a seat is resumed', 'room.seats.promise(seat, serial)', 'true'],
       [
         'a seat is resumed while the old connection is open',
-        'const serial = mint.drawSerial()\n      room.seats',
+        'room.seats.promise(seat, serial)',
         "seat.state === 'taken'",
       ],
       [
