@@ -59,6 +59,7 @@ export class GuideRun {
   end(): void {
     // By group: the shell, npx and the server it started.
     for (const { pid, exitCode } of this.#children) if (pid !== undefined && exitCode === null) process.kill(-pid)
-    rmSync(this.folder, { recursive: true, force: true })
+    // Servers that were just ended may still write, such as the rooms that they keep.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 })
   }
 }

@@ -14,6 +14,9 @@ import { spawnUnit } from '../../games/skirmish/units.ts'
 import { buildPage } from '../../tools/page.ts'
 import { browserTest } from './browser-test.ts'
 
+/** A page without a graphics card needs seconds for what a test waits for. */
+const PATIENT = { timeout: 30_000 }
+
 const FOLDER = fileURLToPath(new URL('../../games/skirmish', import.meta.url))
 const PICTURES = fileURLToPath(new URL('../../test-results', import.meta.url))
 let serving: ServingRooms
@@ -74,17 +77,17 @@ browserTest('[SKIRM17] a page with fog plays, receives nothing hidden, and remem
   await page.evaluate('skirmish.hand.selection.replace('
     + '[...skirmish.room.world.each(skirmish.room.runner.game.entities[0])].map(({ id }) => id))')
   await page.evaluate('skirmish.hand.commandAt({ x: 64, y: 30 }, false)')
-  await expect.poll(() => scout!.goal).toBe(cellAt(64, 30))
+  await expect.poll(() => scout!.goal, PATIENT).toBe(cellAt(64, 30))
   // A scout sees the building and its guard, and goes back.
   scout!.x = 64
   scout!.y = 35
-  await expect.poll(() => shown(page, 'Building')).toContain(barracks.id)
-  await expect.poll(() => shown(page, 'Unit')).toContain(guard.id)
+  await expect.poll(() => shown(page, 'Building'), PATIENT).toContain(barracks.id)
+  await expect.poll(() => shown(page, 'Unit'), PATIENT).toContain(guard.id)
   await page.screenshot({ path: `${PICTURES}/skirmish-fog.png` })
   scout!.x = 64
   scout!.y = 20
-  await expect.poll(() => shown(page, 'Unit')).not.toContain(guard.id)
-  await expect.poll(() => received(page)).not.toContain(barracks.id)
+  await expect.poll(() => shown(page, 'Unit'), PATIENT).not.toContain(guard.id)
+  await expect.poll(() => received(page), PATIENT).not.toContain(barracks.id)
   expect(await shown(page, 'Building')).toContain(barracks.id)
   // It falls unseen: the page still remembers it, until it looks there again.
   world.despawn(barracks)
@@ -92,16 +95,16 @@ browserTest('[SKIRM17] a page with fog plays, receives nothing hidden, and remem
   expect(await shown(page, 'Building')).toContain(barracks.id)
   scout!.x = 64
   scout!.y = 35
-  await expect.poll(() => shown(page, 'Building')).not.toContain(barracks.id)
+  await expect.poll(() => shown(page, 'Building'), PATIENT).not.toContain(barracks.id)
   // Neither left a trace of a fall. What falls in sight does, and so does an own unit alone in the dark.
   const falls = async (): Promise<number> => await page.evaluate('skirmish.falls')
   expect(await falls()).toBe(0)
   const worker = spawnUnit(world, WORKER, 4, 65, 34)
-  await expect.poll(() => shown(page, 'Unit')).toContain(worker.id)
+  await expect.poll(() => shown(page, 'Unit'), PATIENT).toContain(worker.id)
   world.despawn(worker)
-  await expect.poll(falls).toBe(1)
+  await expect.poll(falls, PATIENT).toBe(1)
   world.despawn(scout!)
-  await expect.poll(falls).toBe(2)
+  await expect.poll(falls, PATIENT).toBe(2)
   const all = await received(page)
   expect(hidden.filter(({ id }) => all.includes(id))).toEqual([])
   expect(mistakes).toEqual([])

@@ -63,7 +63,7 @@ browserTest('[SKIRM23] the lobby has seats, teams, bots, speed, chat and the sha
   // One player that is not ready holds the match.
   await ada.click('#ready')
   await until(bo, 'document.querySelector("#seats tr:nth-child(1)").textContent.includes("✓")')
-  expect(await textOf(ada, '#lobby-note')).toBe('Waiting for 1 player.')
+  await until(ada, 'document.querySelector("#lobby-note").textContent === "Waiting for 1 player."')
   await bo.click('#ready')
   await until(ada, 'document.querySelector("#lobby-note").textContent.startsWith("The match begins in")')
   await until(bo, 'document.querySelector("#lobby").hidden')
