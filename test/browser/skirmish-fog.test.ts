@@ -78,29 +78,28 @@ browserTest('[SKIRM17] a page with fog plays, receives nothing hidden, and remem
     + '[...skirmish.room.world.each(skirmish.room.runner.game.entities[0])].map(({ id }) => id))')
   await page.evaluate('skirmish.hand.commandAt({ x: 64, y: 30 }, false)')
   await expect.poll(() => scout!.goal, PATIENT).toBe(cellAt(64, 30))
-  // A scout sees the building and its guard, and goes back.
-  scout!.x = 64
-  scout!.y = 35
-  await expect.poll(() => shown(page, 'Building'), PATIENT).toContain(barracks.id)
-  await expect.poll(() => shown(page, 'Unit'), PATIENT).toContain(guard.id)
+  // A scout sees the building and its guard, and goes back. It is put there again while the page is slow: it walks on.
+  const shownFrom = async (y: number, kind: string): Promise<number[]> => {
+    scout!.x = 64
+    scout!.y = y
+    return await shown(page, kind)
+  }
+  await expect.poll(() => shownFrom(35, 'Building'), PATIENT).toContain(barracks.id)
+  await expect.poll(() => shownFrom(35, 'Unit'), PATIENT).toContain(guard.id)
   await page.screenshot({ path: `${PICTURES}/skirmish-fog.png` })
-  scout!.x = 64
-  scout!.y = 20
-  await expect.poll(() => shown(page, 'Unit'), PATIENT).not.toContain(guard.id)
+  await expect.poll(() => shownFrom(20, 'Unit'), PATIENT).not.toContain(guard.id)
   await expect.poll(() => received(page), PATIENT).not.toContain(barracks.id)
   expect(await shown(page, 'Building')).toContain(barracks.id)
   // It falls unseen: the page still remembers it, until it looks there again.
   world.despawn(barracks)
   await page.waitForTimeout(500)
   expect(await shown(page, 'Building')).toContain(barracks.id)
-  scout!.x = 64
-  scout!.y = 35
-  await expect.poll(() => shown(page, 'Building'), PATIENT).not.toContain(barracks.id)
+  await expect.poll(() => shownFrom(35, 'Building'), PATIENT).not.toContain(barracks.id)
   // Neither left a trace of a fall. What falls in sight does, and so does an own unit alone in the dark.
   const falls = async (): Promise<number> => await page.evaluate('skirmish.falls')
   expect(await falls()).toBe(0)
   const worker = spawnUnit(world, WORKER, 4, 65, 34)
-  await expect.poll(() => shown(page, 'Unit'), PATIENT).toContain(worker.id)
+  await expect.poll(() => shownFrom(35, 'Unit'), PATIENT).toContain(worker.id)
   world.despawn(worker)
   await expect.poll(falls, PATIENT).toBe(1)
   world.despawn(scout!)

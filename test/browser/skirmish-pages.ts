@@ -45,6 +45,8 @@ export async function openPage(
   browser: Browser, url: string, mistakes: string[], options: BrowserContextOptions = SCREEN,
 ): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage()
+  // A click waits for two frames in which the button stands still. Without a graphics card they may be seconds apart.
+  page.setDefaultTimeout(90_000)
   page.on('pageerror', (error) => mistakes.push(String(error)))
   page.on('console', (entry) => {
     if (entry.type() === 'error') mistakes.push(entry.text())
