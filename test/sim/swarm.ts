@@ -2,14 +2,16 @@
  * Many simulated worlds, one per seed. `npm run sim` runs it; swarm.test.ts runs a few in every test.
  *
  * Every seed is a world of endpoints (`transport-swarm.ts`). Every twentieth is also a whole match (`match-swarm.ts`),
- * that of a twentieth of the seed; every hundredth is also a crowd (`crowd.ts`). A failure is played again smaller and
- * smaller, until nothing can be taken away; crowds are not, since each takes seconds.
+ * that of a twentieth of the seed; every hundredth is also a crowd (`crowd.ts`). `KINDS` has the other worlds. A
+ * failure of endpoints or of a match is played again smaller and smaller, until nothing can be taken away.
  */
 
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { shrinkWeather } from '../../packages/tickwire/src/testing/shrink.ts'
 import { type NetWeather, FAULT_NAMES, describeWeather } from '../../packages/tickwire/src/testing/weather.ts'
-import type { SwarmFailure, SwarmOptions, SwarmPart, SwarmReport } from '../../tools/commands/sim.ts'
+import {
+  SWARM_PARTS, type SwarmFailure, type SwarmOptions, type SwarmPart, type SwarmReport,
+} from '../../tools/sim-report.ts'
 import { playCrowd } from './crowd.ts'
 import { type Violation, describeViolation } from './invariants.ts'
 import { playHandover } from './handover-swarm.ts'
@@ -30,15 +32,25 @@ const MATCH_AT = 10
 /** One seed in this many plays a crowd as well. */
 const CROWD_EVERY = 100
 const CROWD_AT = 50
-/** One seed in this many plays a lockstep match as well. */
-const LOCKSTEP_EVERY = 50
-const LOCKSTEP_AT = 25
-/** One seed in this many plays a mesh as well. */
-const MESH_EVERY = 50
-const MESH_AT = 35
-/** One seed in this many plays a world with R-Type clients as well. */
-const RTYPE_EVERY = 20
-const RTYPE_AT = 5
+
+/** A world that is one function of its seed. */
+interface Kind {
+  readonly part: SwarmPart
+  /** The name that its counts begin with. */
+  readonly name: string
+  /** One seed in `every` plays it as well: those with the remainder `at`. */
+  readonly every: number
+  readonly at: number
+  readonly play: (seed: number) => CountedWorld | Promise<CountedWorld>
+}
+
+const KINDS: readonly Kind[] = [
+  { part: 'lockstep', name: 'lockstep', every: 50, at: 25, play: (seed) => playLockstep(seed) },
+  { part: 'lockstep', name: 'rejoin', every: 50, at: 25, play: (seed) => playRejoin(seed) },
+  { part: 'lockstep', name: 'handover', every: 50, at: 25, play: (seed) => playHandover(seed) },
+  { part: 'mesh', name: 'mesh', every: 50, at: 35, play: (seed) => playMesh(seed) },
+  { part: 'rtype', name: 'rtype', every: 20, at: 5, play: (seed) => playRtype(seed) },
+]
 
 export { FEATURE_NAMES }
 
@@ -73,6 +85,10 @@ interface Played {
   readonly tally: LinkTally
 }
 
+interface CountedWorld extends Played {
+  readonly counts: Tallies
+}
+
 /** A failure made as small as possible: the original, the result, and the file to keep. */
 interface Shrunk {
   readonly from: string
@@ -82,23 +98,21 @@ interface Shrunk {
 
 /** Plays the worlds of some seeds, one after the other. Pending answers are resolved between two ticks of a match. */
 export async function runSwarm(options: SwarmOptions): Promise<FullReport> {
-  const { start, seeds, only, onSeed, isOver = () => false, clock = () => 0 } = options
+  const { start, seeds, only, each, onSeed, isOver = () => false } = options
   const feature = FEATURE_NAMES.find((name) => name === only)
-  const swarm = new Swarm(clock)
+  const swarm = new Swarm(options)
   let seed = start
-  for (; seed < start + seeds && !isOver(); seed++) {
+  for (; seed < start + seeds && !isOver() && !swarm.hasEach(each); seed++) {
     const before = swarm.failures.length
-    if (only === undefined || only === 'transport') await swarm.playWorld(seed)
-    if (only === 'match' || feature !== undefined || (only === undefined && seeds === 1))
-      await swarm.playMatch(seed, feature)
+    const wants = (part: SwarmPart, every: number, at: number): boolean =>
+      only !== undefined ? only === part : each !== undefined ? !swarm.has(part, each) : seed % every === at
+    if (wants('transport', 1, 0)) await swarm.playWorld(seed)
+    if (feature !== undefined || (only === undefined && seeds === 1)) await swarm.playMatch(seed, feature)
     // Matches have their own numbers: what is in every fourth match must be in a fourth of these.
-    else if (only === undefined && seed % MATCH_EVERY === MATCH_AT)
-      await swarm.playMatch(Math.floor(seed / MATCH_EVERY))
-    if (only === 'crowd' || (only === undefined && seed % CROWD_EVERY === CROWD_AT)) await swarm.playCrowd(seed)
-    if (only === 'lockstep' || (only === undefined && seed % LOCKSTEP_EVERY === LOCKSTEP_AT))
-      await swarm.playLockstep(seed)
-    if (only === 'mesh' || (only === undefined && seed % MESH_EVERY === MESH_AT)) await swarm.playMesh(seed)
-    if (only === 'rtype' || (only === undefined && seed % RTYPE_EVERY === RTYPE_AT)) await swarm.playRtype(seed)
+    else if (wants('match', MATCH_EVERY, MATCH_AT))
+      await swarm.playMatch(only === undefined && each === undefined ? Math.floor(seed / MATCH_EVERY) : seed)
+    if (wants('crowd', CROWD_EVERY, CROWD_AT)) await swarm.playCrowd(seed)
+    for (const kind of KINDS) if (wants(kind.part, kind.every, kind.at)) await swarm.play(kind, seed)
     onSeed?.(seed, swarm.failures.slice(before), swarm.endpointTicks, coverageOf(swarm.marks))
   }
   return swarm.report(seed - start)
@@ -107,14 +121,9 @@ export async function runSwarm(options: SwarmOptions): Promise<FullReport> {
 class Swarm {
   readonly failures: SwarmFailure[] = []
   readonly #clock: () => number
-  readonly #parts = {
-    transport: { worlds: 0, endpointTicks: 0, ms: 0 },
-    match: { worlds: 0, endpointTicks: 0, ms: 0 },
-    crowd: { worlds: 0, endpointTicks: 0, ms: 0 },
-    lockstep: { worlds: 0, endpointTicks: 0, ms: 0 },
-    mesh: { worlds: 0, endpointTicks: 0, ms: 0 },
-    rtype: { worlds: 0, endpointTicks: 0, ms: 0 },
-  }
+  readonly #parts = Object.fromEntries(
+    SWARM_PARTS.map((part) => [part, { worlds: 0, endpointTicks: 0, ms: 0 }]),
+  ) as Record<SwarmPart, { worlds: number; endpointTicks: number; ms: number }>
   endpointTicks = 0
   #matchTicks = 0
   #simulatedMs = 0
@@ -130,8 +139,18 @@ class Swarm {
   readonly #counts: Record<string, number> = {}
   readonly #closes: Record<string, number> = {}
 
-  constructor(clock: () => number) {
+  constructor({ clock = () => 0 }: SwarmOptions) {
     this.#clock = clock
+  }
+
+  /** Whether a part has so many endpoint ticks. */
+  has(part: SwarmPart, endpointTicks: number): boolean {
+    return this.#parts[part].endpointTicks >= endpointTicks
+  }
+
+  /** Whether every part has. */
+  hasEach(endpointTicks: number = Infinity): boolean {
+    return SWARM_PARTS.every((part) => this.has(part, endpointTicks))
   }
 
   async playWorld(seed: number): Promise<void> {
@@ -205,40 +224,12 @@ class Swarm {
     )
   }
 
-  async playLockstep(seed: number): Promise<void> {
+  async play({ part, name, play }: Kind, seed: number): Promise<void> {
     const startedAt = this.#clock()
-    const kinds = [['lockstep', playLockstep], ['rejoin', playRejoin], ['handover', playHandover]] as const
-    for (const [kind, play] of kinds) {
-      const match = play(seed)
-      this.#spend('lockstep', match, startedAt)
-      await this.#add(match, 'lockstep', () => ({ from: `${kind} ${seed}`, to: `${kind} ${seed}` }))
-      addAll(
-        this.#counts,
-        Object.fromEntries(Object.entries(match.counts).map(([name, count]) => [`${kind} ${name}`, count])),
-      )
-    }
-  }
-
-  async playMesh(seed: number): Promise<void> {
-    const startedAt = this.#clock()
-    const match = playMesh(seed)
-    this.#spend('mesh', match, startedAt)
-    await this.#add(match, 'mesh', () => ({ from: `mesh ${seed}`, to: `mesh ${seed}` }))
-    addAll(
-      this.#counts,
-      Object.fromEntries(Object.entries(match.counts).map(([name, count]) => [`mesh ${name}`, count])),
-    )
-  }
-
-  async playRtype(seed: number): Promise<void> {
-    const startedAt = this.#clock()
-    const world = playRtype(seed)
-    this.#spend('rtype', world, startedAt)
-    await this.#add(world, 'rtype', () => ({ from: `rtype ${seed}`, to: `rtype ${seed}` }))
-    addAll(
-      this.#counts,
-      Object.fromEntries(Object.entries(world.counts).map(([name, count]) => [`rtype ${name}`, count])),
-    )
+    const world = await play(seed)
+    this.#spend(part, world, startedAt)
+    await this.#add(world, part, () => ({ from: `${name} ${seed}`, to: `${name} ${seed}` }))
+    addAll(this.#counts, Object.fromEntries(Object.entries(world.counts).map(([key, n]) => [`${name} ${key}`, n])))
   }
 
   /** The marks that were passed since this swarm began. */

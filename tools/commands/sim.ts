@@ -12,6 +12,8 @@ import { join } from 'node:path'
 import { commandLine, misuse, wholeNumber } from '../command-line.ts'
 import { bundleMarked } from '../sim-bundle.ts'
 import { runMutants } from '../sim-mutants.ts'
+import { SWARM_PARTS, type SwarmFailure, type SwarmOptions, type SwarmReport } from '../sim-report.ts'
+import { appendRun, sumRuns } from '../sim-runs.ts'
 import { ROOT } from '../typecheck.ts'
 import { runVitest } from '../vitest-run.ts'
 
@@ -28,6 +30,10 @@ npm run sim -- [file...] [options]      Plays whole worlds on a simulated networ
                  rtype: worlds with R-Type clients (a twentieth of the seeds otherwise);
                  or the name of a feature: whole matches that have it, such as resume, attacker, shared, rekey
   --minutes M    as many seeds as fit into M minutes, instead of --seeds
+  --each N       plays every part until it has N endpoint ticks, instead of a share of the seeds
+  --log FILE     appends the result to FILE, one line of JSON
+  --sum FILE     plays nothing: sums the runs of the last commit in FILE, by part. Fails unless they have 10^8 endpoint
+                 ticks (--ticks N: another number), 10^6 of each part (--each N), no violation, and passed every mark
   --json         the last line printed is the report as JSON
   --marks        prints how often every mark was passed, and fails if one never was. A run of ten minutes or more
                  always does this
@@ -37,65 +43,6 @@ npm run sim -- [file...] [options]      Plays whole worlds on a simulated networ
                  (default 2)
 
 With a file, the simulated tests whose path contains it run instead, with SEED in their environment.`
-
-export type SwarmPart = 'transport' | 'match' | 'crowd' | 'lockstep' | 'mesh' | 'rtype'
-
-/** How many marks were passed. */
-export interface Coverage {
-  readonly hit: number
-  readonly all: number
-}
-
-/** Which worlds to run: seeds start .. start + seeds - 1. */
-export interface SwarmOptions {
-  readonly start: number
-  readonly seeds: number
-  /** A part, or a feature of matches. */
-  readonly only?: string
-  /** Called after each seed, to report progress. */
-  readonly onSeed?: (seed: number, failures: readonly SwarmFailure[], endpointTicks: number, coverage: Coverage) => void
-  /** Called before each seed: whether to stop. */
-  readonly isOver?: () => boolean
-  /** Milliseconds, for the rates of parts. The simulation itself does not use it. */
-  readonly clock?: () => number
-}
-
-/** Totals of a part. Bare endpoints and whole players differ too much in cost for one common rate. */
-export interface PartReport {
-  readonly worlds: number
-  readonly endpointTicks: number
-  readonly ms: number
-}
-
-/** A seed that broke something. */
-export interface SwarmFailure {
-  readonly seed: number
-  readonly part: SwarmPart
-  readonly invariant: string
-  readonly problem: string
-  readonly weather: string
-  /** The smallest network faults with which the same invariant still fails. */
-  readonly shrunk: string
-  /** The scenario that is saved, so that every test run plays it again. */
-  readonly regression?: object
-}
-
-/** The results. Further keys are printed with `--json` as they are. */
-export interface SwarmReport {
-  readonly seeds: number
-  readonly worlds: number
-  readonly matches: number
-  readonly crowds: number
-  readonly violations: number
-  readonly failures: readonly SwarmFailure[]
-  /** One endpoint, awake, advanced by a sixtieth of a simulated second. */
-  readonly endpointTicks: number
-  readonly simulatedSeconds: number
-  readonly traceHash: string
-  /** How often each mark was passed. */
-  readonly marks: Readonly<Record<string, number>>
-  readonly parts: Readonly<Record<SwarmPart, PartReport>>
-}
 
 interface Swarm {
   runSwarm(options: SwarmOptions): Promise<SwarmReport>
@@ -110,6 +57,9 @@ const { values, positionals } = commandLine(HELP, {
   seed: { type: 'string' },
   only: { type: 'string' },
   minutes: { type: 'string' },
+  each: { type: 'string' },
+  log: { type: 'string' },
+  sum: { type: 'string' },
   json: { type: 'boolean' },
   marks: { type: 'boolean' },
   'no-save': { type: 'boolean' },
@@ -119,12 +69,14 @@ const { values, positionals } = commandLine(HELP, {
 })
 const one = wholeNumber(HELP, 'seed', values.seed ?? process.env.SEED, -1)
 const minutes = minutesOf(values.minutes)
+const each = values.each === undefined ? undefined : wholeNumber(HELP, 'each', values.each, 1, 1)
+const isOpen = minutes !== undefined || each !== undefined
 const start = one >= 0 ? one : wholeNumber(HELP, 'start', values.start, 1)
 const seeds =
   one >= 0
     ? 1
-    : wholeNumber(HELP, 'seeds', values.seeds, minutes === undefined ? 200 : Number.MAX_SAFE_INTEGER - start, 1)
-const PARTS: readonly string[] = ['transport', 'match', 'crowd', 'lockstep', 'mesh', 'rtype']
+    : wholeNumber(HELP, 'seeds', values.seeds, !isOpen ? 200 : Number.MAX_SAFE_INTEGER - start, 1)
+const PARTS: readonly string[] = SWARM_PARTS
 /** The share of planted bugs that must be found. */
 const MUTANTS_CAUGHT_MIN = 0.95
 /** A run of this many minutes must pass every mark. Otherwise something is never tried. */
@@ -134,6 +86,11 @@ if (positionals.length > 0) {
   if (one >= 0) process.env.SEED = String(one)
   const { failed } = await runVitest(ROOT, positionals.map((file) => (file.includes('/') ? file : `test/sim/${file}`)))
   process.exitCode = failed === 0 ? 0 : 1
+} else if (values.sum !== undefined) {
+  const total = wholeNumber(HELP, 'ticks', values.ticks, 100_000_000, 1)
+  const { lines, isMet } = sumRuns(values.sum, { total, each: each ?? 1_000_000 })
+  for (const line of lines) console.log(line)
+  process.exitCode = isMet ? 0 : 1
 } else {
   process.exitCode = values.mutants === true ? await mutants() : await swarm()
 }
@@ -151,7 +108,7 @@ async function swarm(): Promise<number> {
   const cpuBefore = process.cpuUsage()
   let saidAt = startedAt
   const report = await module.runSwarm({
-    start, seeds, clock: () => performance.now(), ...(only !== undefined && { only }),
+    start, seeds, clock: cpuMs, ...(only !== undefined && { only }), ...(each !== undefined && { each }),
     ...(minutes !== undefined && { isOver: () => performance.now() - startedAt >= minutes * 60_000 }),
     onSeed: (seed, failures, endpointTicks, { hit, all }) => {
       for (const failure of failures) printFailure(failure)
@@ -165,7 +122,8 @@ async function swarm(): Promise<number> {
   const ms = performance.now() - startedAt
   const cpu = process.cpuUsage(cpuBefore)
   const { parts } = report
-  // The rate is that of bare endpoints where there are any: a tick of a whole player does a hundred times the work.
+  // By processor time. The rate is that of bare endpoints where there are any: a tick of a whole player does a hundred
+  // times the work.
   const rates = Object.fromEntries(
     Object.entries(parts).map(([part, { endpointTicks, ms: spent }]) => [
       part,
@@ -180,7 +138,11 @@ async function swarm(): Promise<number> {
   )
   for (const [part, { worlds, endpointTicks }] of Object.entries(parts))
     if (worlds > 0)
-      console.log(`  ${part.padEnd(10)} ${millions(endpointTicks)} endpoint-ticks, ${rates[part]} a second`)
+      console.log(`  ${part.padEnd(10)} ${millions(endpointTicks)} endpoint-ticks, ${rates[part]} a second of one core`)
+  if (values.log !== undefined) {
+    const seconds = Math.round(ms / 1000)
+    appendRun(values.log, { start, seconds, at: new Date(), ...(only !== undefined && { only }) }, report)
+  }
   const isCovered = only !== undefined || judgeMarks(report.marks)
   if (values.json === true) {
     const endpointTicksPerCpuSecond = rateOf(report.endpointTicks, (cpu.user + cpu.system) / 1000)
@@ -255,6 +217,12 @@ function minutesOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
   return value > 0 ? value : misuse(HELP, `--minutes takes a number above 0, not ${JSON.stringify(text)}`)
+}
+
+/** Processor time of this process. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
 }
 
 function millions(count: number): string {
