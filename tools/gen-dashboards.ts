@@ -19,6 +19,21 @@ export interface Panel {
 
 const instance = '{{instance}}'
 
+const HTTP: readonly Panel[] = [
+  {
+    title: 'Requests, by route', unit: 'ops', legend: '{{route}}',
+    expr: 'sum by (route) (rate(tickwire_http_requests_total[1m]))',
+  },
+  {
+    title: 'Requests, by status', unit: 'ops', legend: '{{status}}',
+    expr: 'sum by (status) (rate(tickwire_http_requests_total[1m]))',
+  },
+  {
+    title: 'Time of requests, 99th percentile', unit: 's', legend: '{{route}}',
+    expr: 'histogram_quantile(0.99, sum by (route, le) (rate(tickwire_http_seconds_bucket[5m])))',
+  },
+]
+
 const PROCESS: readonly Panel[] = [
   {
     title: 'Processor', unit: 'percentunit', legend: instance,
@@ -89,6 +104,7 @@ export const DASHBOARDS: { readonly [name: string]: readonly Panel[] } = {
       title: 'Matchmaking', unit: 'ops', legend: '{{event}}',
       expr: 'sum by (event) (rate(tickwire_fleet_matchmaking_total[1m]))',
     },
+    ...HTTP,
     ...PROCESS,
   ],
   store: [

@@ -14,6 +14,7 @@ import { openStatus } from '../../packages/services/src/telemetry/status.ts'
 import { DASHBOARDS, dashboardFile, dashboardText } from '../../tools/gen-dashboards.ts'
 import { ROOT } from '../../tools/typecheck.ts'
 import { mustRun, runTool } from './debian-tool.ts'
+import { ask } from './tracker-stage.ts'
 
 const SYSTEMD = join(ROOT, 'deploy/systemd')
 const PROMETHEUS = join(ROOT, 'deploy/prometheus')
@@ -78,8 +79,10 @@ test('[DEPLOY2] [DEPLOY3] every metric of dashboards and alerts exists', async (
   const used = [rules, ...queries].join('\n').match(/\b(?:tickwire|process)_[a-z_]+\b/g) ?? []
   expect([...new Set(used)].filter((name) => !known.has(name))).toEqual([])
   // The labels too: what="full" must be a counter that exists.
-  for (const [, label, values = ''] of [rules, ...queries].join('\n').matchAll(/\{(\w+)=~?"([^"]+)"/g))
-    for (const value of label === 'job' ? [] : values.split('|')) expect(metrics).toContain(`${label}="${value}"`)
+  for (const [, label, values = ''] of [rules, ...queries].join('\n').matchAll(/\{(\w+)=~?"([^"]+)"/g)) {
+    const wanted = label === 'job' ? [] : values.split('|')
+    for (const value of wanted) expect(metrics).toMatch(new RegExp(`[{,]${label}="${value}"[,}]`))
+  }
   if (!mustRun('promtool')) return
   for (const each of scraped) {
     const { isRight, text } = runTool('promtool', ['check', 'metrics'], each)
@@ -105,6 +108,10 @@ async function scrape(): Promise<string[]> {
   const records = await openRecords(undefined, { registry: stores })
   const fleet = await serveFleet({ port: 0, leases, records })
   await leases.get('server', 'AAAAAAAA')
+  // A code whose host is away gives a status of 5xx.
+  const facts = { fingerprint: '0'.repeat(16), identity: '0'.repeat(64), capacity: 1 }
+  const { code } = (await ask('POST', `${all.url}v1/sessions`, facts)).body
+  expect((await ask('POST', `${all.url}v1/joins`, { code })).status).toBe(503)
   const texts: string[] = []
   for (const registry of [all.registry, fleet.registry, stores]) {
     const status = await openStatus(0, { registry, isReady: () => true })

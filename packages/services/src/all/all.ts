@@ -7,6 +7,7 @@ import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
 import { readApiKey } from '../issue/issue.ts'
 import { readCards } from '../lockstep/lockstep.ts'
+import { DRAIN_OPTION } from '../http/readiness.ts'
 import { RENDEZVOUS_PORT_DEFAULT } from '../rendezvous/serve-rendezvous.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
@@ -31,6 +32,7 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
     card: { kind: 'list', value: 'FILE', help: 'the card of a lockstep game, for its order relay' },
     'lockstep-port': { kind: 'whole', default: LOCKSTEP_PORT_DEFAULT, help: 'TCP port of the order relay' },
     store: STORE_OPTION,
+    drain: DRAIN_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -47,7 +49,7 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
       port: options['lockstep-port'], signals: false, ...(address !== undefined && { address }),
     })
     const status = await openStatus(ops, {
-      registry: serving.registry, isReady: () => !serving.relay.relay.isDraining,
+      registry: serving.registry, isReady: () => serving.readiness.isReady,
     }, options['ops-address'])
     world.print(`relay and stun: UDP ${serving.relay.relayed}`)
     world.print(`codes: ${serving.url}`)
@@ -55,8 +57,9 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
     if (lockstep !== undefined) world.print(`lockstep: ${lockstep.url}, ${card.length} games`)
     world.print(`status: ${status.url}/metrics`)
     drainOnSignals({
-      drainMs: 0,
-      drain: async () => {
+      drainMs: options.drain,
+      drain: async (ms) => {
+        await Promise.all([serving.readiness.drain(ms), serving.relay.drain(ms), lockstep?.drain(ms)])
         await lockstep?.close()
         await serving.close()
       },

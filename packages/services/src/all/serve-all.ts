@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import type { Registry } from 'prom-client'
 import { bestProvider, openRelay, type RelayServer } from 'tickwire/node'
+import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite } from '../http/site.ts'
 import { Issuer } from '../issue/issuer.ts'
 import { addIssuer } from '../issue/serve-issuer.ts'
@@ -39,6 +40,7 @@ export interface ServingAll {
   readonly port: number
   readonly relay: RelayServer
   readonly registry: Registry
+  readonly readiness: Readiness
   close(): Promise<void>
 }
 
@@ -60,7 +62,7 @@ export async function serveAll(options: ServeAllOptions = {}): Promise<ServingAl
     const site = await openSite(options, secret, known)
     addRelayMetrics(relay, site.registry)
     return {
-      url: `http://${host}:${site.port}/`, port: site.port, relay, registry: site.registry,
+      url: `http://${host}:${site.port}/`, port: site.port, relay, registry: site.registry, readiness: site.readiness,
       close: async () => {
         await site.close()
         await relay.close()
@@ -75,14 +77,15 @@ export async function serveAll(options: ServeAllOptions = {}): Promise<ServingAl
 /** The services of HTTP, on one port. */
 async function openSite(
   options: ServeAllOptions, secret: Uint8Array, relay: { readonly address: string; readonly url?: string },
-): Promise<Pick<ServingAll, 'port' | 'registry' | 'close'>> {
+): Promise<Pick<ServingAll, 'port' | 'registry' | 'readiness' | 'close'>> {
   const registry = createRegistry('all', VERSION)
   const leases = await openLeases(options.store, registry)
   const app = await createSite({
-    title: 'Tickwire services', maxWebSockets: MEMBERS_MAX,
+    title: 'Tickwire services', registry, maxWebSockets: MEMBERS_MAX,
     ...(options.static !== undefined && { static: options.static }),
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })
+  const readiness = new Readiness(app)
   const issuer = new Issuer([secret])
   const rendezvous = await addRendezvous(
     app, { ...options, issuer: secret, relays: [relay], audience: 'relay' }, registry,
@@ -93,11 +96,11 @@ async function openSite(
   addIssuer(app, issuer, options.apiKeys ?? [], leases, registry)
   const port = await listenSite(app, options.port ?? RENDEZVOUS_PORT_DEFAULT, options.address)
   return {
-    port, registry,
+    port, registry, readiness,
     close: async () => {
       rendezvous.close()
-      tracker.close()
       await app.close()
+      tracker.close()
       await leases.close()
     },
   }

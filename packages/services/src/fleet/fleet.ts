@@ -8,6 +8,7 @@ import { Registry } from 'prom-client'
 import { ConfigError } from 'tickwire'
 import { drainOnSignals } from 'tickwire/node'
 import { defineService, type Service } from '../cli/service.ts'
+import { DRAIN_OPTION } from '../http/readiness.ts'
 import { openLeases, openRecords, RECORDS_OPTION, STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { addOperatorRoutes } from './operator.ts'
@@ -33,7 +34,7 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
     static: { kind: 'text', value: 'FOLDER', help: 'a folder with the page of the game' },
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may ask for seats; "any" for all' },
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
-    drain: { kind: 'duration', default: '2s', help: 'how long it answers after SIGTERM, while /readyz says 503' },
+    drain: DRAIN_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of the operator page and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -51,7 +52,7 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
       ...(propose !== undefined && { propose: await readPropose(propose) }),
     })
     const status = await openStatus(ops, {
-      registry: Registry.merge([serving.registry, stores]), isReady: () => serving.isReady,
+      registry: Registry.merge([serving.registry, stores]), isReady: () => serving.readiness.isReady,
       addRoutes: (app) => addOperatorRoutes(app, { servers: serving.servers, secret }),
     }, options['ops-address'])
     world.print(`fleet: http://${address ?? 'localhost'}:${serving.port}`)
@@ -61,7 +62,8 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
     drainOnSignals({
       drainMs: options.drain,
       drain: async (ms) => {
-        await serving.drain(ms)
+        await serving.readiness.drain(ms)
+        await serving.close()
         await records.close()
         await leases.close()
       },

@@ -64,6 +64,7 @@ export class Matchmaker {
   readonly #timer: NodeJS.Timeout
   readonly #forget: () => void
   #isBusy = false
+  #isClosed = false
   #leads = 0
 
   constructor(options: MatchmakerOptions) {
@@ -77,7 +78,9 @@ export class Matchmaker {
     return this.#leads
   }
 
+  /** Clients that wait are answered at once, and ask another instance. */
   close(): void {
+    this.#isClosed = true
     clearInterval(this.#timer)
     this.#forget()
     for (const wake of this.#wakers.values()) wake()
@@ -104,7 +107,7 @@ export class Matchmaker {
         hasTicket = true
       }
       const leftMs = until - performance.now()
-      if (leftMs <= 0) return undefined
+      if (leftMs <= 0 || this.#isClosed) return undefined
       await this.#sleep(id, Math.min(leftMs, LOOK_MS))
     }
   }

@@ -9,6 +9,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
+import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite } from '../http/site.ts'
 import type { Leases } from '../store/leases.ts'
 import { MemoryLeases } from '../store/memory-leases.ts'
@@ -59,10 +60,7 @@ export interface ServingFleet {
   /** Its number as the leader of matchmaking. 0: another instance is. */
   readonly leads: number
   readonly registry: Registry
-  /** Whether it takes new requests. False while it drains. */
-  readonly isReady: boolean
-  /** Says 503 at /readyz, answers for `ms` more, and closes. */
-  drain(ms: number): Promise<void>
+  readonly readiness: Readiness
   close(): Promise<void>
 }
 
@@ -75,50 +73,37 @@ export async function serveFleet(options: FleetServiceOptions = {}): Promise<Ser
   const issuer = secret === undefined ? randomBytes(32) : createHmac('sha256', secret).update('issuer').digest()
   const instance = randomBytes(16).toString('hex')
   const seats = new SeatDesk({ servers, leases, instance, issuer, secret })
+  const registry = createRegistry('fleet', VERSION)
   const app = await createSite({
-    title: 'Tickwire fleet',
+    title: 'Tickwire fleet', registry,
     ...(options.requestsPerMinute !== undefined && { requestsPerMinute: options.requestsPerMinute }),
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
     ...(options.static !== undefined && { static: options.static }),
   })
+  const readiness = new Readiness(app)
   addFleetRoutes(app, { servers, seats, leases, secret, origins })
   const matchmaker = new Matchmaker({ leases, servers, seats, instance, propose: options.propose ?? skillWindow() })
   addMatchRoutes(app, matchmaker)
   addResultRoutes(app, { records, secret })
-  let isReady = true
   const close = async (): Promise<void> => {
-    isReady = false
     matchmaker.close()
     servers.close()
     await app.close()
   }
-  const hidden = { config: { rateLimit: false }, schema: { hide: true } } as const
-  app.get('/healthz', hidden, (_request, reply) => reply.type('text/plain').send('ok\n'))
-  app.get('/readyz', hidden, (_request, reply) =>
-    reply.type('text/plain').code(isReady ? 200 : 503).send(isReady ? 'ready\n' : 'draining\n'))
+  addMetrics(registry, servers, seats.counts, matchmaker.counts)
   const bound = await listenSite(app, port, options.address)
   await servers.refresh()
   return {
     port: bound, url: `http://localhost:${bound}`, servers, counts: seats.counts,
-    registry: registryOf(servers, seats.counts, matchmaker.counts),
+    registry, readiness,
     get leads() {
       return matchmaker.leads
-    },
-    get isReady() {
-      return isReady
-    },
-    drain: async (ms) => {
-      // A load balancer needs time to see it; until then requests still come.
-      isReady = false
-      await new Promise((resolve) => { setTimeout(resolve, ms) })
-      await close()
     },
     close,
   }
 }
 
-function registryOf(servers: GameServers, counts: SeatCounts, matches: MatchCounts): Registry {
-  const registry = createRegistry('fleet', VERSION)
+function addMetrics(registry: Registry, servers: GameServers, counts: SeatCounts, matches: MatchCounts): void {
   readGauge(registry, {
     name: 'tickwire_fleet_servers', help: 'Game servers that are listed.', read: () => servers.all.length,
   })
@@ -141,5 +126,4 @@ function registryOf(servers: GameServers, counts: SeatCounts, matches: MatchCoun
     name: 'tickwire_fleet_matchmaking_total', help: 'Tickets and matches, by event.', label: 'event',
     read: () => matches,
   })
-  return registry
 }

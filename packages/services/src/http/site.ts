@@ -11,8 +11,10 @@ import swagger from '@fastify/swagger'
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Registry } from 'prom-client'
 import { ConfigError } from 'tickwire'
 import { createHttpDoor, originOfRequest, StaticFiles, TrustedProxies } from 'tickwire/node'
+import { finishRequests, meterRequests } from './traffic.ts'
 
 /** Bytes of a body: signalling and listings are small. */
 export const BODY_BYTES_MAX = 16_384
@@ -24,6 +26,8 @@ export type Site = FastifyInstance<Server, IncomingMessage, ServerResponse, Fast
 export interface SiteOptions {
   /** The name in `openapi.json`. */
   readonly title: string
+  /** Counts and times its requests. */
+  readonly registry: Registry
   /** Requests of one origin in a minute. Default 600. */
   readonly requestsPerMinute?: number
   /** WebSockets that the server carries in addition to its requests. Default 0. */
@@ -50,7 +54,7 @@ export class HttpRefusal extends Error {
 
 /** Makes a site. Add routes, then `listenSite`. */
 export async function createSite(options: SiteOptions): Promise<Site> {
-  const { title, requestsPerMinute = 600, maxWebSockets = 0, trustedProxies = [] } = options
+  const { title, registry, requestsPerMinute = 600, maxWebSockets = 0, trustedProxies = [] } = options
   const proxies = new TrustedProxies(trustedProxies)
   const app: Site = fastify({
     bodyLimit: BODY_BYTES_MAX,
@@ -58,6 +62,8 @@ export async function createSite(options: SiteOptions): Promise<Site> {
     forceCloseConnections: true,
     serverFactory: (handler) => createHttpDoor(handler, { proxies, maxWebSockets }),
   }).setValidatorCompiler(TypeBoxValidatorCompiler).withTypeProvider<TypeBoxTypeProvider>()
+  finishRequests(app)
+  meterRequests(app, registry)
   await app.register(swagger, { openapi: { info: { title, version: '1' } } })
   await app.register(rateLimit, {
     max: requestsPerMinute, timeWindow: 60_000, cache: 10_000, keyGenerator: originOf,

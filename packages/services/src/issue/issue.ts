@@ -4,9 +4,9 @@
 
 import { readFileSync } from 'node:fs'
 import { ConfigError } from 'tickwire'
-import { drainOnSignals } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
+import { DRAIN_OPTION, drainService } from '../http/readiness.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { isApiKey } from './issue-routes.ts'
@@ -30,6 +30,7 @@ export const issue: Service = defineService({
     address: { kind: 'text', value: 'IP', help: 'listen on this address only (all)' },
     store: STORE_OPTION,
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
+    drain: DRAIN_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -44,11 +45,11 @@ export const issue: Service = defineService({
       ...(address !== undefined && { address }), ...(store !== undefined && { store }),
     })
     const status = await openStatus(ops, {
-      registry: serving.registry, isReady: () => true,
+      registry: serving.registry, isReady: () => serving.readiness.isReady,
     }, options['ops-address'])
     world.print(`tokens: http://localhost:${serving.port}/v1/tokens, ${key.length} live keys`)
     world.print(`status: ${status.url}/metrics`)
-    drainOnSignals({ drainMs: 0, drain: () => serving.close() })
+    drainService(serving, options.drain)
   },
 })
 

@@ -1,6 +1,7 @@
 /** Serves a token issuer. */
 
 import type { Registry } from 'prom-client'
+import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite, type Site } from '../http/site.ts'
 import type { Leases } from '../store/leases.ts'
 import { openLeases } from '../store/open-store.ts'
@@ -33,6 +34,7 @@ export interface ServingIssuer {
   readonly port: number
   readonly issuer: Issuer
   readonly registry: Registry
+  readonly readiness: Readiness
   close(): Promise<void>
 }
 
@@ -42,12 +44,14 @@ export async function serveIssuer(options: IssuerOptions): Promise<ServingIssuer
   const registry = createRegistry('issue', VERSION)
   const leases = await openLeases(options.store, registry)
   const app = await createSite({
-    title: 'Tickwire token issuer', ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
+    title: 'Tickwire token issuer', registry,
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })
+  const readiness = new Readiness(app)
   addIssuer(app, issuer, options.apiKeys ?? [], leases, registry)
   const port = await listenSite(app, options.port ?? ISSUER_PORT_DEFAULT, options.address)
   return {
-    port, issuer, registry,
+    port, issuer, registry, readiness,
     close: async () => {
       await app.close()
       await leases.close()

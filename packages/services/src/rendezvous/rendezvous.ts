@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ConfigError } from 'tickwire'
-import { drainOnSignals } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
+import { DRAIN_OPTION, drainService } from '../http/readiness.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import type { KnownRelay } from './relay-issuer.ts'
 import { RENDEZVOUS_PORT_DEFAULT, serveRendezvous } from './serve-rendezvous.ts'
@@ -39,6 +39,7 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     page: { kind: 'text', value: 'URL', help: 'where links lead (the rendezvous itself)' },
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may use it; "any" for all' },
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
+    drain: DRAIN_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -54,19 +55,12 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
       ...(issuer !== undefined && { issuer: readKeyOption('--issuer', issuer, 'issuer-secret') }),
       ...(options['key-file'] !== undefined && { secretKey: readSecret(options['key-file']) }),
     })
-    let isReady = true
     const status = await openStatus(ops, {
-      registry: serving.registry, isReady: () => isReady,
+      registry: serving.registry, isReady: () => serving.readiness.isReady,
     }, options['ops-address'])
     world.print(`rendezvous: http://${address ?? 'localhost'}:${serving.port}, ${relay.length} relays`)
     world.print(`status: ${status.url}/metrics`)
-    drainOnSignals({
-      drainMs: 0,
-      drain: async () => {
-        isReady = false
-        await serving.close()
-      },
-    })
+    drainService(serving, options.drain)
   },
 })
 

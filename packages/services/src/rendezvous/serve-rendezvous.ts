@@ -9,6 +9,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
+import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite, type Site } from '../http/site.ts'
 import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
 import { VERSION } from '../version.ts'
@@ -62,6 +63,7 @@ export interface ServingRendezvous {
   readonly issuerPublicKey: Uint8Array
   readonly counts: Readonly<RendezvousCounts>
   readonly registry: Registry
+  readonly readiness: Readiness
   close(): Promise<void>
 }
 
@@ -69,14 +71,15 @@ export interface ServingRendezvous {
 export async function serveRendezvous(options: RendezvousOptions = {}): Promise<ServingRendezvous> {
   const registry = createRegistry('rendezvous', VERSION)
   const app = await createSite({
-    title: 'Tickwire rendezvous', maxWebSockets: MEMBERS_MAX,
+    title: 'Tickwire rendezvous', registry, maxWebSockets: MEMBERS_MAX,
     ...(options.static !== undefined && { static: options.static }),
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })
+  const readiness = new Readiness(app)
   const { counts, issuerPublicKey, close } = await addRendezvous(app, options, registry)
   const port = await listenSite(app, options.port ?? RENDEZVOUS_PORT_DEFAULT, options.address)
   return {
-    port, counts, issuerPublicKey, registry,
+    port, counts, issuerPublicKey, registry, readiness,
     close: async () => {
       close()
       await app.close()

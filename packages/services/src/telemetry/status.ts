@@ -32,7 +32,7 @@ export interface StatusServer {
 export async function openStatus(
   port: number, status: Status, address: string = OPS_ADDRESS.default,
 ): Promise<StatusServer> {
-  const app = await createSite({ title: 'Status of a Tickwire service' })
+  const app = await createSite({ title: 'Status of a Tickwire service', registry: status.registry })
   if (isLoopbackHost(address)) {
     // A page whose name resolves to this machine must not read it.
     app.addHook('onRequest', async ({ headers }) => {

@@ -11,6 +11,7 @@ import type { Registry } from 'prom-client'
 import { mergeGames } from 'tickwire/engine'
 import type { TrackerSource } from 'tickwire/node'
 import { type Static, Type } from 'typebox'
+import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite, type Site } from '../http/site.ts'
 import { TokenDoor } from '../issue/token-door.ts'
 import type { Leases } from '../store/leases.ts'
@@ -68,6 +69,7 @@ export interface ServingTracker {
   readonly port: number
   readonly counts: Readonly<TrackCounts>
   readonly registry: Registry
+  readonly readiness: Readiness
   close(): Promise<void>
 }
 
@@ -82,19 +84,18 @@ export async function serveTracker(options: TrackerOptions = {}): Promise<Servin
   const leases = await openLeases(options.store, registry)
   const { requestsPerMinute, trustedProxies } = options
   const app = await createSite({
-    title: 'Tickwire tracker', ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    title: 'Tickwire tracker', registry, ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(trustedProxies && { trustedProxies }),
   })
+  const readiness = new Readiness(app)
   const tracker = await addTracker(app, options, leases, registry)
   const port = await listenSite(app, options.port ?? TRACKER_PORT_DEFAULT, options.address)
-  return {
-    port, registry, counts: tracker.counts,
-    close: async () => {
-      tracker.close()
-      await app.close()
-      await leases.close()
-    },
+  const close = async (): Promise<void> => {
+    await app.close()
+    tracker.close()
+    await leases.close()
   }
+  return { port, registry, readiness, counts: tracker.counts, close }
 }
 
 /** Adds a tracker to a site. */

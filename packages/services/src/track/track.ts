@@ -3,9 +3,9 @@
  */
 
 import { ConfigError } from 'tickwire'
-import { drainOnSignals } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
+import { DRAIN_OPTION, drainService } from '../http/readiness.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { serveTracker, TRACKER_PORT_DEFAULT } from './serve-tracker.ts'
@@ -38,6 +38,7 @@ or with browse() of tickwire/browser. It runs until it gets SIGTERM or SIGINT.`,
     openra: { kind: 'list', value: 'URL', help: 'a list of OpenRA\'s master server, shown and not joinable' },
     store: STORE_OPTION,
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
+    drain: DRAIN_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -55,12 +56,12 @@ or with browse() of tickwire/browser. It runs until it gets SIGTERM or SIGINT.`,
       ...(address !== undefined && { address }), ...(store !== undefined && { store }),
     })
     const status = await openStatus(ops, {
-      registry: serving.registry, isReady: () => true,
+      registry: serving.registry, isReady: () => serving.readiness.isReady,
     }, options['ops-address'])
     world.print(`games: http://localhost:${serving.port}/games`)
     if (issuer.length === 0 && publish !== 'open')
       world.print('publish: programs of this machine; give --issuer for others, or --publish open')
     world.print(`status: ${status.url}/metrics`)
-    drainOnSignals({ drainMs: 0, drain: () => serving.close() })
+    drainService(serving, options.drain)
   },
 })
