@@ -1,6 +1,7 @@
 /** How a connection ends: disconnects, protocol errors and closed transports, on a simulated cable. */
 
 import { describe, expect, test } from 'vitest'
+import { collect } from '../../bench/harness.ts'
 import { Pair } from '../../packages/tickwire/src/testing/pair.ts'
 import { verdictSink, Poke } from './connection-poke.ts'
 
@@ -63,6 +64,27 @@ describe('leaving', () => {
     expect(pair.client.events.map((event) => event.type)).toEqual(['opened', 'closed'])
     expect(pair.server.events.map((event) => event.type)).toEqual(['opened', 'closed'])
     expect(pair.client.events.at(-1)).toMatchObject({ reason: { by: 'local', code: 'left' } })
+  })
+
+  test('[CONN6] a thousand connections that ended leave no state behind', async () => {
+    const pair = new Pair({ weather: { latencyMs: 5 } })
+    const ended: WeakRef<object>[] = []
+    for (let round = 0; round < 1000; round++) {
+      const connection = pair.connect()
+      pair.drive(50)
+      ended.push(new WeakRef(connection), new WeakRef(pair.accepted))
+      connection.close(pair.now)
+      pair.drive(500)
+      pair.client.events.length = 0
+      pair.server.events.length = 0
+    }
+    expect(pair.server.endpoint.connections).toEqual([])
+    expect(pair.client.endpoint.connections).toEqual([])
+    // A weak reference holds its target until the current job ends.
+    await new Promise((resolve) => setImmediate(resolve))
+    collect()
+    // A few may still be in a register or on the stack.
+    expect(ended.filter((each) => each.deref() !== undefined).length).toBeLessThan(10)
   })
 
   test('[CONN6] a client that leaves before it was answered ends at once', () => {

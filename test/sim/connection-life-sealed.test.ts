@@ -7,6 +7,7 @@ import { ReliableOrderedChannel } from '../../packages/tickwire/src/core/channel
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import { createTransmit } from '../../packages/tickwire/src/core/connection/transmit.ts'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
+import { unsealedProvider } from '../../packages/tickwire/src/core/crypto/unsealed-provider.ts'
 import { PACKET_TYPE } from '../../packages/tickwire/src/core/packet/header.ts'
 import { Pair } from '../../packages/tickwire/src/testing/pair.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
@@ -62,6 +63,38 @@ describe('sealed', () => {
     const received = accepted.stats.packetsReceived
     hand(pair, 'client', genuine)
     expect(accepted.stats.packetsReceived, 'and the genuine packet still works').toBe(received + 1)
+  })
+
+  test.each([
+    ['sealed', pureProvider, 0],
+    ['not sealed, as a control', unsealedProvider(), 40],
+  ])('[SEC1] a capture has no message in clear (%s)', (_name, crypto, inClear) => {
+    const text = new TextEncoder().encode('attack the north gate at dawn')
+    // Frames are not aligned to bytes: the text may stand at any of eight bits.
+    const shifted = Array.from({ length: 8 }, (_none, bits) =>
+      Buffer.from(text.subarray(1).map((byte, at) => ((text[at]! << 8 | byte) >> bits) & 0xff)))
+    const channel = new ReliableOrderedChannel()
+    const pair = new Pair({
+      crypto, weather: { latencyMs: 5 },
+      client: {
+        assemble: (connection) => {
+          connection.addSource(2, channel)
+          connection.addSink(2, channel)
+        },
+      },
+      server: { assemble: (connection) => connection.addSink(2, new ReliableOrderedChannel()) },
+    })
+    let found = 0
+    pair.link.onFlight = ({ bytes, length }) => {
+      const datagram = Buffer.from(bytes.buffer, bytes.byteOffset, length)
+      if (shifted.some((each) => datagram.includes(each))) found++
+    }
+    pair.connect()
+    for (let message = 0; message < 40; message++) {
+      channel.send(text)
+      pair.drive(100)
+    }
+    expect(found).toBe(inClear)
   })
 
   test('[SEC2] a packet takes effect once, and a repeated one is dropped before it is opened', () => {

@@ -19,6 +19,8 @@ class Bench {
   /** Indexed by slot: the number of the next order, and whether the client resumed its seat in the same process. */
   readonly next = [1, 1, 1, 1]
   readonly isContinued = [false, false, false, false]
+  /** The clock of a client, of the time of the relay. */
+  clockOf: (slot: number, at: number) => number = (_slot, at) => at
 
   constructor(options: Partial<RelayOptions> = {}, players = 2) {
     this.relay = new OrderRelay({ tickRate: 30, players: 4, secret: 9, ...options })
@@ -30,7 +32,7 @@ class Bench {
   send(slot: number, sent: number, agesMs: readonly number[], { type = 0, way = 0, bytes = [1], executed = 0 } = {}) {
     this.relay.setLeastUp(slot, 0)
     const [head, cursor, out] = [new OrdersHead(), new OrderCursor(), new BitWriter(new Uint8Array(4000))]
-    head.stamp = Math.floor(sent * 16) & 0xffff
+    head.stamp = Math.floor(this.clockOf(slot, sent) * 16) & 0xffff
     head.executed = executed
     head.count = agesMs.length
     head.isContinued = this.isContinued[slot]!
@@ -131,8 +133,13 @@ test('[LOCK15] a late order slips into the next open tick at time 0, at most 8 t
   }
 })
 
-test('[LOCK16] the earlier click wins, though it arrives later', () => {
+test.each([
+  ['', (_slot: number, at: number) => at],
+  [', also with clocks that are minutes apart and drift',
+    (slot: number, at: number) => slot === 0 ? at : 345_678.9 + at * 1.0005],
+] as const)('[LOCK16] the earlier click wins, though it arrives later%s', (_name, clockOf) => {
   const bench = new Bench()
+  bench.clockOf = clockOf
   for (let at = 0; at < 600; at += 20) {
     bench.send(0, at, [], { way: 40 })
     bench.send(1, at, [], { way: 40 })
@@ -370,6 +377,16 @@ test('[LOCK24] the deadline follows the players that are near, and one far playe
   expect(far.match.relay.deadline.ms).toBeLessThan(near.match.relay.deadline.ms + 10)
   expect(all.match.relay.deadline.ms).toBeGreaterThan(200)
   expect(far.match.relay.counts.slipped).toBeGreaterThan(0)
+})
+
+test('[LOCK24] players that draw 15 frames a second have more time for their orders', () => {
+  const weather = () => ({ latencyMs: 25, jitterMs: 5 })
+  const fast = playParty({ weather }, 10)
+  const slow = playParty({ weather }, 10, ({ clients }) => {
+    for (const { client } of clients) client.feed.drawsPerSecond = 15
+  })
+  expect(slow.match.relay.deadline.ms).toBeGreaterThan(fast.match.relay.deadline.ms + 40)
+  for (const { events } of slow.clients) expect(events).toEqual(slow.clients[0]!.events)
 })
 
 test('[LOCK25] the state of a relay for eight players is one buffer, at most 10,240 bytes with its first ticks', () => {

@@ -57,6 +57,17 @@ test('[REJOIN1] a player that joins a running match goes on from an image, and s
   expect(party.notices).toEqual([])
 })
 
+test('[REJOIN1] the donor is the player with the shortest round trip that steps the newest ticks', () => {
+  const rounds = [60, 15, 5, 30]
+  const party = longMatch(40, { clients: 4, weather: (client) => ({ latencyMs: rounds[client] ?? 25 }) })
+  // The nearest player of all stands still: it has not stepped the newest ticks.
+  party.clients[2]!.stuckUntil = Infinity
+  party.run(1500)
+  party.add()
+  expect(party.runUntil(() => [1, 2, 3, 4].some((peer) => party.match.desk.isDonor(peer)), 2000)).toBe(true)
+  expect([1, 2, 3, 4].filter((peer) => party.match.desk.isDonor(peer))).toEqual([2])
+})
+
 test('[REJOIN2] an image that differs from that of the witness is not passed on; the next donor gives one', () => {
   const party = longMatch(40)
   const [donor] = party.clients as [PartyClient]

@@ -4,6 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest'
+import { collect } from '../../bench/harness.ts'
 import { bool, defineGame, entity, fixed, message, text } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
 
@@ -198,4 +199,20 @@ test('[SIM14, SIM15] the same seed gives the same match, with players that come 
   }
   expect(play(3)).toBe(play(3))
   expect(play(3)).not.toBe(play(4))
+})
+
+describe('matches that are over', () => {
+  test('[GAME15] of sixty matches that the program has let go, hosts and worlds are collected', async () => {
+    const parts: WeakRef<object>[] = []
+    for (let seed = 1; seed <= 60; seed++) {
+      const sim = simulate(game, { seed, clients: 2, link: LINK })
+      sim.run(200)
+      parts.push(new WeakRef(sim.host), new WeakRef(sim.host.world), new WeakRef(sim.players[0]!.host))
+    }
+    // A weak reference holds its target until the current job ends.
+    await new Promise((resolve) => setImmediate(resolve))
+    collect()
+    // Those of the last match may still be in registers or on the stack.
+    expect(parts.filter((each) => each.deref() !== undefined).length).toBeLessThan(10)
+  })
 })

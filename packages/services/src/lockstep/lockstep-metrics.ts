@@ -31,6 +31,18 @@ export function lockstepRegistry(serving: ServingLockstep): Registry {
       for (const [what, value] of Object.entries(judge.counts)) desyncs[what] = (desyncs[what] ?? 0) + Number(value)
     return desyncs
   })
+  gauge('tickwire_lockstep_slowest', 'The slowest player of open matches: way up, draw and step in ms, ticks behind.',
+    () => {
+      const slowest = { up_ms: 0, draw_ms: 0, step_ms: 0, behind_ticks: 0 }
+      for (const { relay } of host.rooms) {
+        const { upMs, drawMs, stepMs, behindTicks } = relay.state.slowest(relay.log.newest)
+        slowest.up_ms = Math.max(slowest.up_ms, upMs)
+        slowest.draw_ms = Math.max(slowest.draw_ms, drawMs)
+        slowest.step_ms = Math.max(slowest.step_ms, stepMs)
+        slowest.behind_ticks = Math.max(slowest.behind_ticks, behindTicks)
+      }
+      return slowest
+    })
   readCounter(registry, {
     name: 'tickwire_lockstep_games_total', help: 'Matches by event.', read: () => host.counts,
   })

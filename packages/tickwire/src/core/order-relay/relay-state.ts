@@ -10,6 +10,7 @@
  */
 
 import { PULSE_TICKS, RELAY_SAMPLES } from '../base/limits.ts'
+import type { Tick } from '../base/time.ts'
 
 /** The fields of a slot's record. */
 export const FIELD = {
@@ -66,6 +67,17 @@ export const FIELD = {
 
 const SLOT_DOUBLES = 32
 const PENDING_BYTES = 1536
+
+/** The highest values of the players of a match. */
+export interface SlowestPlayer {
+  /** Half of the shortest round trip, in ms. */
+  readonly upMs: number
+  /** Duration of a draw and of a step, in ms. */
+  readonly drawMs: number
+  readonly stepMs: number
+  /** Ticks between the newest of the match and the newest that the player has stepped. */
+  readonly behindTicks: number
+}
 
 /** The views into the buffer. */
 export class RelayState {
@@ -146,6 +158,22 @@ export class RelayState {
     for (let slot = 0; slot * SLOT_DOUBLES < this.slots.length; slot++)
       if (this.get(slot, FIELD.peer) !== 0 && this.get(slot, FIELD.away) === 0) present.push(this.get(slot, FIELD.peer))
     return present.toSorted((a, b) => a - b)
+  }
+
+  /**
+   * The highest value of any connected player: the way up to the relay, a draw and a step in ms, and ticks behind the
+   * newest.
+   */
+  slowest(newest: Tick): SlowestPlayer {
+    const slowest = { upMs: 0, drawMs: 0, stepMs: 0, behindTicks: 0 }
+    for (let slot = 0; slot * SLOT_DOUBLES < this.slots.length; slot++) {
+      if (this.get(slot, FIELD.peer) === 0 || this.get(slot, FIELD.away) !== 0) continue
+      slowest.upMs = Math.max(slowest.upMs, this.get(slot, FIELD.leastUpMs))
+      slowest.drawMs = Math.max(slowest.drawMs, this.get(slot, FIELD.drawMs))
+      slowest.stepMs = Math.max(slowest.stepMs, this.get(slot, FIELD.stepMs))
+      slowest.behindTicks = Math.max(slowest.behindTicks, newest - this.get(slot, FIELD.executed))
+    }
+    return slowest
   }
 
   /** Empties the record of a slot. */
