@@ -25,7 +25,7 @@ export interface MutantResult {
 }
 
 export interface MutantOptions {
-  /** Only the bugs whose name or file contains this. */
+  /** Only the bugs of this part, or whose name or file contains it. */
   readonly only?: string
   readonly endpointTicksMax: number
   /** The number of processes at the same time. */
@@ -51,7 +51,8 @@ export async function runMutants({
   const module: { readonly MUTANTS: readonly Named[] } = await import(
     pathToFileURL(join(ROOT, 'test', 'sim', 'mutants.ts')).href
   )
-  const chosen = module.MUTANTS.filter(({ name, file }) => name.includes(only) || file.includes(only))
+  const chosen = module.MUTANTS.filter(({ name, file, part }) =>
+    part === only || name.includes(only) || file.includes(only))
   const results: MutantResult[] = []
   let next = 0
   const work = async (): Promise<void> => {

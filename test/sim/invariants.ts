@@ -43,6 +43,8 @@ export const INVARIANTS = {
   I40: 'a client that joins an old match steps the newest ticks, or is dropped, within 60 s, and gets the ticks before',
   I41: 'while clients join an old match, the ticks of the others come as before',
   I42: 'the recording of a match is genuine to its verifier, and with any changed byte it is not',
+  I43: 'a client that joins an old match is never given an image that most players do not have',
+  I44: 'an image that is encoded in slices has the bytes of the image in one piece',
   G2: 'reliable messages of the game arrive once and in order',
   G3: 'a request gets its own answer, and some result before its deadline',
   G4: 'in each tick a player acts on the input that it sent for that tick or, if that is missing, on the one before',

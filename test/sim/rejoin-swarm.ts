@@ -1,16 +1,19 @@
 /**
  * One lockstep match from one seed that clients join when it is old: new players, new processes in old seats, and
  * observers. Donors, witnesses and joining clients crash in the middle of an image, clocks jump, and some players lie
- * about their images. The match is recorded. The invariants are I23, I24 and I40 to I42.
+ * about their images. The match is recorded. The invariants are I23, I24 and I40 to I44.
  */
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
-import type { SyncMessage } from '../../packages/tickwire/src/core/order/sync-messages.ts'
+import { joinSnapshot, splitSnapshot, type SyncMessage } from '../../packages/tickwire/src/core/order/sync-messages.ts'
+import { seedOfImage } from '../../packages/tickwire/src/core/replay/key-images.ts'
 import { matchHead } from '../../packages/tickwire/src/core/replay/match-head.ts'
 import { MatchRecorder } from '../../packages/tickwire/src/core/replay/match-recorder.ts'
 import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
 import { verifyMatch } from '../../packages/tickwire/src/core/replay/verify-match.ts'
+import { World } from '../../packages/tickwire/src/core/world/world.ts'
+import { encodeWorld, restoreWorld, WorldEncoder } from '../../packages/tickwire/src/core/world/world-image.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
@@ -55,6 +58,9 @@ class RejoinWorld {
   readonly #crashed = new Set<PartyClient>()
   readonly #jumped = new Set<PartyClient>()
   readonly #liars = new Set<number>()
+  /** Images of liars, and images that the relay has sent. */
+  readonly #lies: Uint8Array[] = []
+  readonly #given: Uint8Array[] = []
   readonly #counts: Record<string, number> = {}
   readonly #sink = new MemorySink()
   #recorder: MatchRecorder | undefined
@@ -165,23 +171,34 @@ class RejoinWorld {
     if (dice.chance(0.3)) this.#crashJoinerAt(800 * dice.fraction())
   }
 
-  /** Less than half of the players lie about their images: the relay hears other bytes than they have. */
+  /**
+   * Less than half of the players lie about their images: the relay receives other bytes than they have. Their lines
+   * are the shortest, so the relay asks a liar first.
+   */
   #lie(): void {
-    const { desk } = this.#party.match
+    const { match: { desk }, clients } = this.#party
     const most = Math.ceil(this.#others / 2) - 1
-    for (let liar = 0; liar < most; liar++) this.#liars.add(this.#party.clients[liar]!.client.player)
-    const { handleMessage } = desk
+    for (const { client, link } of clients.slice(0, most)) {
+      this.#liars.add(client.player)
+      link.weather = { latencyMs: 1 }
+    }
+    const { handleMessage, take } = desk
     desk.handleMessage = (now, peer, message) => {
       handleMessage.call(desk, now, peer, this.#liars.has(peer) ? this.#changed(message) : message)
+    }
+    desk.take = () => {
+      const out = take.call(desk)
+      for (const { message } of out) if (message.kind === 'state') this.#given.push(message.snapshot)
+      return out
     }
   }
 
   #changed(message: SyncMessage): SyncMessage {
     if (message.kind !== 'image' && message.kind !== 'digest') return message
     this.#count(`wrong ${message.kind}`)
-    const bytes = message.bytes.slice()
-    const at = Math.floor(this.#dice.fraction() * bytes.length)
-    bytes[at]! ^= 1 << Math.floor(8 * this.#dice.fraction())
+    const isWorld = message.kind === 'image' && this.#dice.chance(0.5)
+    const bytes = isWorld ? otherWorld(message.bytes) : flipped(message.bytes, this.#dice)
+    if (message.kind === 'image') this.#lies.push(bytes)
     return { ...message, bytes }
   }
 
@@ -225,6 +242,8 @@ class RejoinWorld {
 
   #check(from: number): void {
     const { match: { relay, desk }, clients } = this.#party
+    const isLie = this.#given.some((image) => this.#lies.some((lie) => Buffer.compare(lie, image) === 0))
+    require('I43', !isLie, 'the image of a liar was passed on, though most players have another one')
     const known: string[] = []
     clients.forEach(({ hashes, client }, number) => {
       require('I23', isSameLog(client.feed.log, relay.log), `client ${number} has other bytes than the relay`)
@@ -248,7 +267,20 @@ class RejoinWorld {
       hasCrashed || hashes.filter((hash) => hash !== undefined).length < hashes.length - NEAR_TICKS)
     require('I40', hasJumped || desk.counts.passed === 0, 'an image was passed on, and no client went on from it')
     this.#checkGaps(from)
+    this.#checkSlices()
     this.#checkRecording()
+  }
+
+  /** A world in slices of any size has the bytes of the world in one piece. */
+  #checkSlices(): void {
+    const { world } = this.#party.clients.find((client) => !this.#crashed.has(client))!.client.runner!
+    const whole = encodeWorld(world)!
+    for (const sizeBytes of [1, 1 + Math.floor(whole.length * this.#dice.fraction())]) {
+      const encoder = new WorldEncoder(world)
+      while (!encoder.advance(sizeBytes));
+      const isSame = encoder.image !== undefined && Buffer.compare(encoder.image, whole) === 0
+      require('I44', isSame, `an image in slices of ${sizeBytes} bytes is not the image of the world`)
+    }
   }
 
   /** Ticks are closed and executed as before. */
@@ -285,6 +317,25 @@ class RejoinWorld {
     require('I42', found > 0, `byte ${body} of a chunk of type ${chunk.type} was changed, and nothing found it`)
     this.#count('verified')
   }
+}
+
+/** The same bytes, but for one bit. */
+function flipped(bytes: Uint8Array, dice: Dice): Uint8Array {
+  const copy = bytes.slice()
+  copy[Math.floor(dice.fraction() * copy.length)]! ^= 1 << Math.floor(8 * dice.fraction())
+  return copy
+}
+
+/** The image of a world in which one unit has other points. */
+function otherWorld(snapshot: Uint8Array): Uint8Array {
+  const { roster, image } = splitSnapshot(snapshot)!
+  const world = new World(game.entities, { seed: seedOfImage(image) })
+  restoreWorld(world, image)
+  for (const unit of world.each(Unit)) {
+    unit.hp = unit.hp === 50 ? 51 : 50
+    break
+  }
+  return joinSnapshot(roster, encodeWorld(world)!)
 }
 
 function require(invariant: InvariantId, isHeld: boolean, problem: string): void {

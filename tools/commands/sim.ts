@@ -38,9 +38,9 @@ npm run sim -- [file...] [options]      Plays whole worlds on a simulated networ
   --marks        prints how often every mark was passed, and fails if one never was. A run of ten minutes or more
                  always does this
   --no-save      does not save failures below test/sim/regressions
-  --mutants      plants bugs, one after the other, and prints which are found; --only NAME: those whose name or file
-                 contains NAME; --ticks N: at most N endpoint ticks for each (default 1000000); --jobs N: at once
-                 (default 2)
+  --mutants      plants bugs, one after the other, and prints which are found; --only NAME: those of the part NAME
+                 (lockstep), or whose name or file contains it; --ticks N: at most N endpoint ticks for each
+                 (default 1000000); --jobs N: at once (default 2)
 
 With a file, the simulated tests whose path contains it run instead, with SEED in their environment.`
 
