@@ -42,7 +42,9 @@ afterEach(async () => {
 
 async function start(options: ServeOptions = {}): Promise<{ serving: Serving; log: string[] }> {
   const log: string[] = []
-  const serving = await serve(game, { port: 0, log: ({ message }) => log.push(message), ...options })
+  const serving = await serve(game, {
+    port: 0, log: ({ level, message }) => log.push(`${level}: ${message}`), ...options,
+  })
   open.push(() => serving.close())
   return { serving, log }
 }
@@ -163,7 +165,7 @@ describe('transports that cannot be served', () => {
     },
   )
 
-  test('[SERVE6] without a provider the match is still served, and log and page say what to install', async () => {
+  test('[SERVE6] without a provider the match is still served, and page and one entry say what to install', async () => {
     // What every `require` goes through. Its types do not mention it.
     const modules = Module as unknown as { _load: (name: string, ...rest: unknown[]) => unknown }
     const load = modules._load
@@ -180,10 +182,14 @@ describe('transports that cannot be served', () => {
     expect([serving.info.webtransport, serving.info.webrtc]).toEqual([undefined, undefined])
     expect(serving.info.missing.webtransport).toContain('npm install @matrixai/quic')
     expect(serving.info.missing.webrtc).toContain('npm install node-datachannel')
-    expect(log).toEqual([
-      `webtransport is not offered: ${serving.info.missing.webtransport}`,
-      `webrtc is not offered: ${serving.info.missing.webrtc}`,
-    ])
+    const { webtransport, webrtc } = serving.info.missing
+    expect(log).toEqual([`info: not offered: webtransport: ${webtransport}; webrtc: ${webrtc}`])
+    // A new user sees no warning.
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    const plain = await serve(game, { port: 0 })
+    open.push(() => plain.close())
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
     await expect(start({ webtransport: {} })).rejects.toThrow('npm install @matrixai/quic')
   })
 

@@ -88,8 +88,7 @@ export async function openLockstep(
   const site = await openHttpSite(options, port, log, (request, response) => routes?.handle(request, response) === true)
   let transports: OpenTransports | undefined
   try {
-    transports = await openTransports(site.server, portOf(site.server, port), options, (message) =>
-      log({ level: 'warn', event: 'transport-missing', message }))
+    transports = await openTransports(site.server, portOf(site.server, port), options, log)
     // Loaded when it is asked for: a recorder knows the images of worlds, and a relay has none.
     const record = options.replayFolder === undefined
       ? undefined : (await import('./match-replays.ts')).recordMatch

@@ -35,9 +35,7 @@ export async function openRoomServer<S extends RoomServer>(
   let transports: OpenTransports | undefined
   try {
     const bound = portOf(server, port)
-    transports = await openTransports(server, bound, options, (message) =>
-      log({ level: 'warn', event: 'transport-missing', message }),
-    )
+    transports = await openTransports(server, bound, options, log)
     const built = build({ site, transports, options, log })
     served = built
     routes = new ServeRoutes({

@@ -2,7 +2,8 @@
  * Opens every transport that this machine can serve a game over, and reports why one is missing.
  *
  * A transport that was requested by name must open, or `serve` fails with the fix. One that is on by default may be
- * missing; then the log and the page say why.
+ * missing; then the log and the page say why. A package that is not installed is not a fault, but one entry of level
+ * info.
  */
 
 import { lookup } from 'node:dns/promises'
@@ -20,6 +21,7 @@ import { findWebRtc, findWebTransport, type ProviderFound } from './providers-se
 import type { WebRtcProvider, WebTransportProvider } from './providers.ts'
 import { MATCH_PATH, type ServerInfo, SIGNALLING_PATH } from './serve-routes.ts'
 import { SessionPort } from './session-port.ts'
+import type { ServeLog } from './status-log.ts'
 import { openUdp } from './udp.ts'
 import { sanitizeOffer } from './webrtc-offer.ts'
 import { announce } from './webrtc-session.ts'
@@ -114,14 +116,15 @@ export interface DefaultPorts {
 
 const RENEWAL_MS = 3_600_000
 
-/** Opens the requested transports on `server`, which already listens on `port`. `warn` receives what is missing. */
+/** Opens the requested transports on `server`, which already listens on `port`. `log` receives what is missing. */
 export async function openTransports(
-  server: HttpServer | HttpsServer, port: number, options: TransportOptions, warn: (message: string) => void,
+  server: HttpServer | HttpsServer, port: number, options: TransportOptions, log: ServeLog,
   defaults: DefaultPorts = { webtransport: port, udp: port + 1 },
 ): Promise<OpenTransports> {
   const { origins = [], maxSockets = PATHS_MAX } = options
   const missing: Record<string, string> = {}
   const ports: Opened[] = []
+  const absent: string[] = []
   const address = options.address === undefined ? undefined : await numeric(options.address)
   const open = async (name: 'webtransport' | 'webrtc' | 'udp', start: () => Promise<Opened>): Promise<void> => {
     if (options[name] === false) {
@@ -140,12 +143,15 @@ export async function openTransports(
         throw error
       }
       missing[name] = error instanceof Error ? error.message : String(error)
-      warn(`${name} is not offered: ${missing[name]}`)
+      if (error instanceof NoProvider) absent.push(`${name}: ${missing[name]}`)
+      else log({ level: 'warn', event: 'transport-missing', message: `${name} is not offered: ${missing[name]}` })
     }
   }
-  await open('webtransport', () => openWebTransport(port, defaults.webtransport, address, options, warn))
+  await open('webtransport', () => openWebTransport(port, defaults.webtransport, address, options, log))
   await open('webrtc', () => openWebRtc(address, options))
   await open('udp', () => openNative(defaults.udp, address, options))
+  if (absent.length > 0)
+    log({ level: 'info', event: 'transport-missing', message: `not offered: ${absent.join('; ')}` })
   const { perOrigin, areLocalExempt } = pathLimits(options)
   const webSocket = listenWebSocket({
     server,
@@ -171,7 +177,7 @@ export async function openTransports(
 
 async function openWebTransport(
   httpPort: number, first: number, address: string | undefined, options: TransportOptions,
-  warn: (message: string) => void,
+  log: ServeLog,
 ): Promise<Opened> {
   const { origins = [], maxSockets = PATHS_MAX, tls } = options
   const { perOrigin, areLocalExempt } = pathLimits(options)
@@ -197,10 +203,11 @@ async function openWebTransport(
     })
   const listener = await listen(asked.port ?? first).catch((error: unknown) => {
     if (asked.port !== undefined) throw error
-    warn(
-      `webtransport: UDP port ${first} is taken, another one is used. `
-          + 'A page with a content policy must allow it (connect-src)',
-    )
+    log({
+      level: 'warn', event: 'transport-missing',
+      message: `webtransport: UDP port ${first} is taken, another one is used. `
+        + 'A page with a content policy must allow it (connect-src)',
+    })
     return listen(0)
   })
   const renewal = setInterval(() => {
@@ -259,9 +266,12 @@ async function openNative(first: number, address: string | undefined, options: T
   return { member: { prefix: '', port }, info: { udp: { port: number } }, close: () => port.closed }
 }
 
+/** No installed package can do it. */
+class NoProvider extends Error {}
+
 /** The provider that was found, unless it is not fit for production, where clients are not trusted. */
 function fit<P extends WebTransportProvider | WebRtcProvider>(name: string, search: ProviderFound<P>): P {
-  if ('missing' in search) throw new Error(search.missing)
+  if ('missing' in search) throw new NoProvider(search.missing)
   const { provider } = search
   if (!provider.isForProduction && process.env.NODE_ENV === 'production') {
     throw new ConfigError(

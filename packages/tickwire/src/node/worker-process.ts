@@ -58,7 +58,7 @@ async function open(
   const { place, ticketKey, port } = setup
   const site = openSite(options, setup)
   const transports = await openTransports(
-    site.server, port, options, (message) => log({ level: 'warn', event: 'transport-missing', message }),
+    site.server, port, options, log,
     { udp: port + 1 + place.index, webtransport: place.index === 0 ? port : port + place.count + place.index },
   )
   const served = build({ site, transports, options, log, share: { place, ticketKey } })
