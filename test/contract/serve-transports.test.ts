@@ -165,7 +165,7 @@ describe('transports that cannot be served', () => {
     },
   )
 
-  test('[SERVE6] without a provider the match is still served, and page and one entry say what to install', async () => {
+  test('[SERVE6] without a provider the match is still served, and page and log say what to install', async () => {
     // What every `require` goes through. Its types do not mention it.
     const modules = Module as unknown as { _load: (name: string, ...rest: unknown[]) => unknown }
     const load = modules._load
