@@ -1,17 +1,31 @@
-/** The processes of a chaos row: fleet services, game servers, Redis, players, HAProxy. All end with the row. */
+/**
+ * The processes of a chaos row: services, game servers, Redis, players, HAProxy. All end with the row.
+ *
+ * Programs of the repository are bundled once: twenty processes that compile themselves would be most of the load.
+ */
 
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { bundlePrograms } from '../bundle-programs.ts'
 import { RedisServer } from '../contract/redis-server.ts'
 import { Players } from './players.ts'
 
-const HERE: string = fileURLToPath(new URL('.', import.meta.url))
-const CLI: string = fileURLToPath(new URL('../../packages/services/src/cli/index.ts', import.meta.url))
-const FLAGS: readonly string[] = ['--conditions=tickwire-source', '--import', 'tsx']
+let programs: Promise<string> | undefined
+
+/** The folder of the bundled programs, which ends with this process. */
+async function bundled(): Promise<string> {
+  programs ??= bundlePrograms({
+    tickwire: 'packages/services/src/cli/index.ts', 'records-process': 'packages/services/src/store/records-process.ts',
+    'game-server-process': 'test/chaos/game-server-process.ts', 'players-process': 'test/chaos/players-process.ts',
+  }).then(({ folder, remove }) => {
+    process.once('exit', remove)
+    return folder
+  })
+  return await programs
+}
 
 /** A game server in a process of its own. */
 export interface ServerProcess {
@@ -19,8 +33,8 @@ export interface ServerProcess {
   readonly url: string
 }
 
-/** A fleet service in a process of its own. */
-export interface FleetProcess {
+/** A service of HTTP in a process of its own. */
+export interface ServiceProcess {
   readonly child: ChildProcess
   readonly port: number
   readonly url: string
@@ -64,26 +78,33 @@ export class ChaosStage {
     return child
   }
 
+  /** Starts `tickwire COMMAND`, and resolves when it answers at its port of HTTP. */
+  async service(
+    command: string, options: readonly string[] = [], port: number | undefined = undefined,
+    env: { readonly [name: string]: string } = {},
+  ): Promise<ServiceProcess> {
+    const at = port ?? await freePort()
+    const child = this.spawn(process.execPath, [
+      join(await bundled(), 'tickwire.mjs'), command, '--address', '127.0.0.1', '--port', `${at}`, '--ops', '0',
+      ...options,
+    ], env)
+    const url = `http://127.0.0.1:${at}`
+    await until(async () => (await status(`${url}/healthz`)) === 200, `the ${command} service answers`)
+    return { child, port: at, url }
+  }
+
   /** Starts `tickwire fleet`, and resolves when it answers. */
   async fleet(
     options: readonly string[] = [], port: number | undefined = undefined, env: { [name: string]: string } = {},
-  ): Promise<FleetProcess> {
-    const at = port ?? await freePort()
-    const args = [
-      ...FLAGS, CLI, 'fleet', '--address', '127.0.0.1', '--port', `${at}`, '--ops', '0', '--rate-limit', '1000000000',
-      ...options,
-    ]
-    const child = this.spawn(process.execPath, args, env)
-    const url = `http://127.0.0.1:${at}`
-    await until(async () => (await status(`${url}/healthz`)) === 200, 'the fleet answers')
-    return { child, port: at, url }
+  ): Promise<ServiceProcess> {
+    return await this.service('fleet', ['--rate-limit', '1000000000', ...options], port, env)
   }
 
   /** Starts a game server, and resolves when the fleet lists it. */
   async server(
     fleet: string, version = '1', capacity = 8, env: { readonly [name: string]: string } = {},
   ): Promise<ServerProcess> {
-    const child = this.#fork('game-server-process.ts', [fleet, version, `${capacity}`], env)
+    const child = await this.#fork('game-server-process', [fleet, version, `${capacity}`], env)
     const url = await new Promise<string>((resolve, reject) => {
       child.once('message', (message) => resolve((message as { url: string }).url))
       child.once('exit', (code) => reject(new Error(`a game server ended with ${code}`)))
@@ -91,16 +112,21 @@ export class ChaosStage {
     return { child, url }
   }
 
-  /** Starts players in `processes` processes. They join at `perSecond` in all. */
-  players(fleet: string, count: number, perSecond: number, processes = 1): Players {
+  /** Starts players in `processes` processes. They join at `perSecond` in all, with `env` each. */
+  async players(
+    fleet: string, count: number, perSecond: number, processes = 1, env: { readonly [name: string]: string } = {},
+  ): Promise<Players> {
     const share = Math.ceil(count / processes)
-    return new Players(Array.from({ length: processes }, () =>
-      this.#fork('players-process.ts', [fleet, `${share}`, `${perSecond / processes}`])))
+    const args = [fleet, `${share}`, `${perSecond / processes}`]
+    return new Players(await Promise.all(Array.from({ length: processes }, async () =>
+      await this.#fork('players-process', args, env))))
   }
 
-  #fork(file: string, args: readonly string[], env: { readonly [name: string]: string } = {}): ChildProcess {
-    const child = fork(join(HERE, file), [...args], {
-      execArgv: [...FLAGS], env: { ...process.env, NODE_ENV: 'production', ...env },
+  async #fork(
+    name: string, args: readonly string[], env: { readonly [name: string]: string } = {},
+  ): Promise<ChildProcess> {
+    const child = fork(join(await bundled(), `${name}.mjs`), [...args], {
+      execArgv: [], env: { ...process.env, NODE_ENV: 'production', ...env },
     })
     this.#children.push(child)
     return child

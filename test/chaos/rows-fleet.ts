@@ -29,7 +29,7 @@ export async function askSeat(fleet: string, deadlineMs = 3000): Promise<{ ms: n
 export async function twoMatches(stage: ChaosStage, fleet: string): Promise<Players> {
   await stage.server(fleet)
   await stage.server(fleet)
-  const players = stage.players(fleet, 16, 40)
+  const players = await stage.players(fleet, 16, 40)
   await until(() => players.playing === 16, `16 players play: ${players.lost}`)
   return players
 }
@@ -60,7 +60,7 @@ const serverKilled: ChaosRow = {
     const fleet = await stage.fleet()
     const first = await stage.server(fleet.url)
     await stage.server(fleet.url)
-    const players = stage.players(fleet.url, 16, 40)
+    const players = await stage.players(fleet.url, 16, 40)
     await until(() => players.playing === 16, '16 players play')
     const dead = await (await fetch(`${first.url}/tickwire/rooms`)).json() as { id: string; players: number }[]
     const deadPlayers = dead.reduce((sum, each) => sum + each.players, 0)
@@ -87,7 +87,7 @@ const serverFrozen: ChaosRow = {
     const fleet = await stage.fleet()
     const first = await stage.server(fleet.url, '2')
     await stage.server(fleet.url, '1')
-    const players = stage.players(fleet.url, 8, 40)
+    const players = await stage.players(fleet.url, 8, 40)
     await until(() => players.playing === 8, '8 players play')
     const before = (await roomsOf(fleet.url)).rooms.map(({ id }) => id)
     first.child.kill('SIGSTOP')
@@ -122,7 +122,7 @@ const clockOff: ChaosRow = {
     const fleet = await stage.fleet()
     await stage.server(fleet.url, '1', 8, { CLOCK_OFF_MS: '60000' })
     await stage.server(fleet.url, '1', 8, { CLOCK_OFF_MS: '-60000' })
-    const players = stage.players(fleet.url, 16, 40)
+    const players = await stage.players(fleet.url, 16, 40)
     await until(() => players.playing + players.failed === 16, 'all have joined')
     return { failed_joins: players.failed, lost_matches: players.lostCount }
   },
@@ -167,7 +167,7 @@ const rollingDeploy: ChaosRow = {
     const count = isLong ? 4 : 2
     const servers = []
     for (let index = 0; index < count; index++) servers.push(await stage.server(fleet.url))
-    const players = stage.players(fleet.url, count * 8, 40)
+    const players = await stage.players(fleet.url, count * 8, 40)
     await until(() => players.playing === count * 8, 'all play')
     for (const old of servers) {
       await stage.server(fleet.url, '2')

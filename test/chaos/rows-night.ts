@@ -15,7 +15,7 @@ const night: ChaosRow = {
     const fleet = await stage.fleet(['--store', redis.url])
     const old = []
     for (let index = 0; index < servers; index++) old.push(await stage.server(fleet.url))
-    const crowd = stage.players(fleet.url, players, perSecond, processes)
+    const crowd = await stage.players(fleet.url, players, perSecond, processes)
     const all = (): boolean => crowd.playing === players
     await until(() => crowd.playing + crowd.failed >= players, 'all have joined', 300_000)
     await redis.kill()
