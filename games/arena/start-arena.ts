@@ -4,6 +4,7 @@
  */
 
 import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { ConfigError, type Peer } from 'tickwire'
 import { host, plainLog, serve, type HostedMatch, type ServeOptions, type Serving } from 'tickwire/node'
@@ -51,7 +52,9 @@ export async function startArena(args: string[]): Promise<void> {
   console.log(
     greeting({
       url,
-      transports: TRANSPORTS.filter((name) => name in info),
+      transports: TRANSPORTS
+        .filter((name) => name in info)
+        .map((name) => name === 'udp' ? `udp on port ${info.udp?.port}` : name),
       missing: info.missing,
       addresses: Object.values(networkInterfaces())
         .flatMap((all) => all ?? [])
@@ -73,6 +76,14 @@ function openBrowser(url: string): void {
   const opener = spawn(command, [...args, url], { stdio: 'ignore', detached: true })
   opener.on('error', () => console.log(`\n  No browser could be opened here: open ${url} yourself.`))
   opener.unref()
+}
+
+/** Prints at the end of the process what the recording has become. */
+function sayWhatWasRecorded(path: string): void {
+  process.once('exit', () => {
+    const megabytes = (statSync(path).size / 1e6).toFixed(1)
+    console.log(`\n  recorded      ${path}, ${megabytes} MB\n\n  npx tickwire inspect ${path} --open`)
+  })
 }
 
 type ArenaGame = ReturnType<typeof arenaGame>
@@ -133,7 +144,10 @@ export async function serveArena(
   const pings = setInterval(() => notePings(host.world, (id) => host.connectionOf({ id })?.rtt.smoothedMs), PING_MS)
   pings.unref()
   try {
-    if (settings.recordPath !== undefined) serving.record(settings.recordPath)
+    if (settings.recordPath !== undefined) {
+      serving.record(settings.recordPath)
+      sayWhatWasRecorded(settings.recordPath)
+    }
   } catch (error) {
     await serving.close()
     throw error

@@ -98,6 +98,7 @@ test(
       expect(program.said).toContain(`recorded      ${path}`)
       program.child.kill('SIGINT')
       expect(await program.ended).toBe(0)
+      expect(program.said).toMatch(/recorded +\S+match\.twr, \d+\.\d MB\s+npx tickwire inspect \S+match\.twr --open/)
       const opened = openRecordingFile(path)
       if (typeof opened === 'string') throw new Error(opened)
       expect(opened.recording.end).toBe('closed')

@@ -6,7 +6,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createMatchHost } from 'tickwire/engine'
-import { monotonicNow as now, openUdp, systemEntropy } from 'tickwire/node'
+import { monotonicNow as now, openUdp, serve, systemEntropy } from 'tickwire/node'
 import { afterAll, expect, test } from 'vitest'
 import { game } from '../../games/hello/game.ts'
 import { CHECKS, conformance } from '../../packages/tickwire/src/cli/conformance.ts'
@@ -244,6 +244,34 @@ test.concurrent(
   },
   60_000,
 )
+
+test.concurrent(
+  '[CONF6] the port that a server prints is enough: its page says the UDP port and the fingerprint',
+  async () => {
+    const serving = await serve(game, { port: 0, webtransport: false, webrtc: false, signals: false, ops: false })
+    cleanups.push(() => void serving.close())
+    const printed: string[] = []
+    const code = await startTickwire(
+      ['conformance', `localhost:${new URL(serving.url).port}`, '--only', 'ask-challenge', '--only', 'acks'],
+      { print: (line) => printed.push(line), complain: () => {}, nowSeconds: () => 0, entropy: systemEntropy },
+    )
+    expect(printed[0]).toContain(`its UDP port is ${serving.info.udp!.port}`)
+    expect([code, printed.at(-1)]).toEqual([0, 'PASS: 2 FAIL: 0 NOT TRIED: 0 TOTAL: 2'])
+  },
+  60_000,
+)
+
+test.concurrent('[CONF6] a server without UDP is named as such', async () => {
+  const serving = await serve(game, {
+    port: 0, udp: false, webtransport: false, webrtc: false, signals: false, ops: false,
+  })
+  cleanups.push(() => void serving.close())
+  const complaints: string[] = []
+  const code = await startTickwire(['conformance', `localhost:${new URL(serving.url).port}`], {
+    print: () => {}, complain: (line) => complaints.push(line), nowSeconds: () => 0, entropy: systemEntropy,
+  })
+  expect([code, complaints[0]]).toEqual([2, expect.stringContaining('a server without UDP')])
+})
 
 test('[CONF5] each check names a heading of the wire pages, and the tool imports no engine code', () => {
   for (const { section } of CHECKS) {

@@ -21,9 +21,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('tickwire train', () => {
-  test('[CODEC14] learns priors that a game accepts, and that make another match of it cheaper', () => {
+  test('[CODEC14] [CLI1] learns priors that make another match cheaper, and prints each pass', () => {
     record(game, at('long.twr'), 400, 0.41, 9)
-    const { code, out } = tickwire('train', at('long.twr'), '-o', at('priors.json'), '--version', '3')
+    const { code, out, err } = tickwire('train', at('long.twr'), '-o', at('priors.json'), '--version', '3')
+    expect(err).toBe(
+      [1, 2, 3, 4].map((pass) => `Ship (1 of 2): pass ${pass} of 4\n`).join('') + 'Rock (2 of 2): pass 1 of 4\n',
+    )
     expect({ code, out }).toEqual({
       code: 0,
       out: expect.stringMatching(

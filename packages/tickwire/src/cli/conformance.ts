@@ -6,6 +6,7 @@
 import { lookup } from 'node:dns/promises'
 import { parseArgs } from 'node:util'
 import { UsageError, type AsyncCommand } from './command.ts'
+import { askPage } from './conformance-target.ts'
 import { codeOf } from './file-option.ts'
 import { ASKING_CHECKS } from './conformance/checks-asking.ts'
 import { CONNECTED_CHECKS } from './conformance/checks-connected.ts'
@@ -14,7 +15,7 @@ import { Lab, NotLetIn, type Check } from './conformance/check.ts'
 import type { Target } from './conformance/line.ts'
 
 const OPTIONS = {
-  fingerprint: { type: 'string', default: '0000000000000000' },
+  fingerprint: { type: 'string' },
   user: { type: 'string', default: '' },
   token: { type: 'string', default: '' },
   identity: { type: 'string' },
@@ -28,6 +29,7 @@ const OPTIONS = {
 /** Silence for this share of the maximum answer time counts as no answer. */
 const SILENCE_SHARE = 0.6
 const PORT_MAX = 65_535
+const NO_FINGERPRINT = '0000000000000000'
 
 type Outcome = 'kept' | 'broken' | 'not tried'
 
@@ -48,10 +50,11 @@ export const conformance: AsyncCommand = {
 tickwire conformance HOST:PORT [options]
 
 Connects to a server over UDP as docs/wire/STANDARD.md and STATE-MACHINE.md say, with a separate implementation, and
-prints for each check whether the server passes it. Takes about a minute. The server receives invalid packets.
+prints for each check whether the server passes it. Takes about a minute. The server receives invalid packets. PORT may
+be the port of the server's page: the page says the UDP port and the fingerprint.
 
-  --fingerprint HEX  the 8 bytes of the schema's fingerprint, as in a response. Without it most servers accept no
-                     connection, and only the checks before a connection run
+  --fingerprint HEX  the 8 bytes of the schema's fingerprint, as in a response. Needed with a UDP port: without it
+                     most servers accept no connection, and only the checks before a connection run
   --user HEX         data of the game in a response, at most 64 bytes
   --token HEX        a token that can be used several times; for ordinary tokens, disable tokens on the server
   --identity HEX     the server's identity key: also check its signature
@@ -71,10 +74,16 @@ Exit code: 0 all checks passed; 1 a check failed, or no connection was accepted.
     }
     const [address] = positionals
     if (address === undefined || positionals.length > 1) throw new UsageError('Give one server, as HOST:PORT.')
-    const target = targetOf(address, values)
-    await lookup(target.host).catch((error: unknown) => {
-      throw new UsageError(`${target.host}: host not found (${codeOf(error)}). Fix: give a host name or an address.`)
+    const given = targetOf(address, values)
+    await lookup(given.host).catch((error: unknown) => {
+      throw new UsageError(`${given.host}: host not found (${codeOf(error)}). Fix: give a host name or an address.`)
     })
+    const page = await askPage(given.host, given.port)
+    const target: Target = page === undefined ? given : {
+      ...given, port: page.udpPort,
+      ...(values.fingerprint === undefined && page.fingerprint !== undefined && { fingerprint: page.fingerprint }),
+    }
+    if (page !== undefined && !values.json) world.print(`${page.url} is a page: its UDP port is ${page.udpPort}\n`)
     const lines: Line[] = []
     for (const check of checks) {
       const line = await tryCheck(check, target)
@@ -119,7 +128,7 @@ function chosen(only: readonly string[] | undefined, isQuick: boolean): readonly
 
 function targetOf(
   address: string,
-  values: { fingerprint: string; user: string; token: string; identity?: string; patience: string },
+  values: { fingerprint?: string; user: string; token: string; identity?: string; patience: string },
 ): Target {
   const match = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(address)
   const port = Number(match?.[2])
@@ -130,7 +139,7 @@ function targetOf(
     throw new UsageError('--patience: expected milliseconds from 50 to 10000.')
   return {
     host: match[1] ?? '', port,
-    fingerprint: bytesOption('--fingerprint', values.fingerprint, 8, 8),
+    fingerprint: bytesOption('--fingerprint', values.fingerprint ?? NO_FINGERPRINT, 8, 8),
     user: bytesOption('--user', values.user, 0, 64),
     token: bytesOption('--token', values.token, 0, 429),
     identity: values.identity === undefined ? undefined : bytesOption('--identity', values.identity, 32, 32),

@@ -8,6 +8,7 @@ import { entity } from '../core/schema/definition.ts'
 import { bool, manual } from '../core/schema/field-kinds.ts'
 import { defineGame } from '../core/game/define-game.ts'
 import { createRecordingFile, openRecordingFile } from '../node/recording-file.ts'
+import { fieldTexts, peerText } from './inspect-text.ts'
 import { startTickwire } from './run.ts'
 
 let folder = ''
@@ -28,16 +29,16 @@ describe('tickwire inspect', () => {
       'started     2027-01-15T08:00:00Z',
       '30 ticks a second, fields: everything, codec: packed',
       'ticks       1 to 90, 3.0 s',
-      'peers       1 2',
+      'peers       player 1, player 2',
       'B a tick',
       'Ship: 2 objects, 2 at once',
-      'place:vec2(-500,500,0.001|-500,500,0.001)',
+      /place +vec2, -500 to 500 in steps of 0.001\n/,
       'Rock: 1 objects',
       '1 x received',
-      'mark 0 round 1',
-      'joined 1',
+      'mark round 1',
+      'joined player 1',
     ])
-      expect(out).toContain(words)
+      expect(out).toMatch(words)
     expect(out).not.toContain('tick 1 ')
     expect(tickwire('inspect', at('match.twr'), '--chunks').out).toMatch(/rows +tick 1 +\d+ bytes, key/)
   })
@@ -79,7 +80,20 @@ describe('tickwire inspect', () => {
         ],
       },
     ])
-    expect(tickwire('inspect', at('match.twr'), '--tick', '50').out.split('\n')).toHaveLength(4)
+    const lines = tickwire('inspect', at('match.twr'), '--tick', '50').out.split('\n')
+    expect(lines).toHaveLength(4)
+    expect(lines[0]).toBe(
+      'Ship 0 of player 1: place (18.5, 0), heading 1.496, speed 1.1, ammo 895, name "s1", shield –, coins 7, '
+        + 'seal 01ff, plan 0',
+    )
+    expect(peerText(0x8000_0002)).toBe('bot 2')
+    const text = '{at:vec3(-32,32,0.0019|-32,32,0.0019|0,9,1)@owner~position;a:oneOf("x;{y","z");n:int(0,9)=4;l:[u8,3]}'
+    expect(fieldTexts(text)).toEqual([
+      ['at', 'vec3, -32 to 32 in steps of 0.0019 and 0 to 9 in steps of 1, for owner, position'],
+      ['a', 'oneOf("x;{y","z")'],
+      ['n', 'int, 0 to 9, initially 4'],
+      ['l', '[u8,3]'],
+    ])
   })
 
   test('[REC13] a truncated file and a missing tick are reported, with exit code 1', () => {
@@ -188,6 +202,11 @@ test('[REC19] every tool gives the same result for a range-coded recording', () 
   expect([plain!.codec, coded!.codec]).toEqual(['packed', 'entropy'])
   expect(coded!.said).toEqual(plain!.said)
   expect(statSync(files[1]!).size).toBeLessThan(statSync(files[0]!).size)
+})
+
+test('[CLI1] --version prints the version of the package', () => {
+  const [, version] = /"version": "(.*)"/.exec(readFileSync('packages/tickwire/package.json', 'utf8'))!
+  expect(tickwire('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' })
 })
 
 test('[REC5] a file that cannot be written is a sink that refuses', () => {

@@ -11,6 +11,7 @@ import { Playback } from '../core/replay/playback.ts'
 import { codecOf } from '../core/replay/recording-head.ts'
 import type { Recording } from '../core/replay/recording.ts'
 import { UsageError, type Command, type CommandWorld } from './command.ts'
+import { fieldTexts, objectText, peerText, valueText } from './inspect-text.ts'
 import { openRecordingOption, readCountOption, sizeText } from './recording-option.ts'
 
 const OPTIONS = {
@@ -219,17 +220,22 @@ function showSummary(
       `${firstTick} to ${lastTick}, ${seconds.toFixed(1)} s`
         + `${missingTicks > 0 ? `, ${missingTicks} of them missing` : ''}`,
     )
-  line('peers', summary.peers.length === 0 ? 'none' : summary.peers.join(' '))
+  line('peers', summary.peers.length === 0 ? 'none' : summary.peers.map(peerText).join(', '))
   for (const [kind, { chunks, bytes }] of Object.entries(summary.kinds)) {
     const rate = seconds > 0 ? `, ${(bytes / (seconds * tickRate)).toFixed(1)} B a tick` : ''
     line(kind, `${chunks} chunks, ${sizeText(bytes)}${rate}`)
   }
-  for (const { name, text, mostAtOnce, inAll } of summary.entities)
-    line('entity', `${name}: ${inAll} objects, ${mostAtOnce} at once   ${text}`)
+  for (const { name, text, mostAtOnce, inAll } of summary.entities) {
+    line('entity', `${name}: ${inAll} objects, ${mostAtOnce} at once`)
+    for (const [field, meaning] of fieldTexts(text)) line('', `  ${field.padEnd(12)} ${meaning}`)
+  }
   for (const [kind, count] of Object.entries(summary.notes)) line('noted', `${count} x ${kind}`)
   if (summary.problem !== undefined) world.print(`\nRows cannot be shown without the game: ${summary.problem}.`)
   for (const note of notesOf(recording))
-    line(`  ${note.tick}`, `${note.kind} ${note.peer} ${noteText(note) ?? ''}`.trimEnd())
+    line(
+      `  ${note.tick}`,
+      [note.kind, note.peer === 0 ? '' : peerText(note.peer), noteText(note)].filter(Boolean).join(' '),
+    )
   if (!hasChunks) return
   world.print('')
   for (const { offset, type, flags, tick, length } of recording.chunks) {
@@ -269,10 +275,17 @@ function showTick(recording: Recording, tick: number, isJson: boolean, world: Co
     return 1
   }
   const shown = playback.world.stores.flatMap((store, type) =>
-    store.living().map((handle) => ({ entity: recording.head.names[type], ...handle.toJSON() })),
+    store.living().map((handle) => ({ entity: recording.head.names[type] ?? '', handle })),
   )
-  if (isJson) world.print(JSON.stringify({ tick, objects: shown }, plain))
-  else for (const object of shown) world.print(JSON.stringify(object, plain))
+  const objects = shown.map(({ entity, handle }) => ({ entity, ...handle.toJSON() }))
+  if (isJson) world.print(JSON.stringify({ tick, objects }, plain))
+  else
+    for (const { entity, handle } of shown) {
+      const { id, owner, ...values } = handle.toJSON() as { readonly [name: string]: unknown }
+      const title = objectText(entity, Number(id)) + (owner === 0 ? '' : ` of ${peerText(Number(owner))}`)
+      const fields = Object.entries(values).map(([name, value]) => `${name} ${valueText(value)}`)
+      world.print(`${title}: ${fields.join(', ')}`)
+    }
   return 0
 }
 

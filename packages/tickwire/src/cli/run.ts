@@ -19,6 +19,7 @@ import { tokenIssue } from './token-issue.ts'
 import { tokenKeys } from './token-keys.ts'
 import { train } from './train.ts'
 import { verify } from './verify.ts'
+import { packageVersion } from './version.ts'
 
 /** Commands, keyed by the words that name them. */
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
@@ -85,6 +86,10 @@ function complain(name: string, error: unknown, world: CommandWorld): number {
 }
 
 function overview(args: readonly string[], world: CommandWorld): number {
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
+    world.print(packageVersion())
+    return 0
+  }
   const group = args[0]?.startsWith('-') === false ? args[0] : undefined
   const all = [...COMMANDS, ...ASYNC_COMMANDS].map(([words, { summary }]) => [words, summary] as const)
   const listed = [...all, ...SERVICE_SUMMARIES].filter(
@@ -99,7 +104,7 @@ function overview(args: readonly string[], world: CommandWorld): number {
     world.complain(`tickwire: unknown command "${args.join(' ')}". Fix: tickwire --help lists all commands.`)
     return 2
   }
-  world.print('tickwire COMMAND [options]      Each command has its own --help.\n')
+  world.print('tickwire COMMAND [options]      Each command has its own --help; --version prints the version.\n')
   for (const [words, summary] of listed) world.print(`  tickwire ${words.padEnd(16)}${summary}`)
   return 0
 }

@@ -28,7 +28,7 @@ OTHER --priors PRIORS.
   -o, --out FILE   where to write the priors
   --version N      version of these priors, 1 or more. Default: 1
 
-Exit code: 0; 1 when the recording is too short to learn from.`,
+Progress goes to standard error. Exit code: 0; 1 when the recording is too short to learn from.`,
   run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
     if (values.out === undefined) throw new UsageError('-o is missing. Fix: give a file, such as -o priors.json.')
@@ -40,7 +40,8 @@ Exit code: 0; 1 when the recording is too short to learn from.`,
         throw new UsageError(
           `${path}: cannot be trained on without its game (${game}). Fix: call trainRecording with the game.`,
         )
-      const { priors, rows } = trainRecording(recording, game, version)
+      const { priors, rows } = trainRecording(recording, game, version, ({ name, at, of, pass, passes }) =>
+        world.complain(`${name} (${at} of ${of}): pass ${pass} of ${passes}`))
       const learnt = Object.keys(priors)
       for (const [name, count] of Object.entries(rows)) {
         world.print(

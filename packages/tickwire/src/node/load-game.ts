@@ -37,13 +37,15 @@ export function gameOfText(text: string, names: readonly string[] = []): Game | 
     step: () => {},
   })
   // Not set in the definition: with shared objects a client must step its own, and these players do not step.
-  return { ...game, predict: 'none', ...(game.text !== text && { text, fingerprint: bytesOf(fingerprintOf(text)) }) }
+  return { ...game, predict: 'none', ...(game.text !== text && { text, fingerprint: fingerprintBytes(text) }) }
 }
 
 function deliveryOf(line: string): MessageDelivery {
   return /} (unordered|latest|unreliable)$/.exec(line)?.[1] as MessageDelivery | undefined ?? 'reliable'
 }
 
-function bytesOf(words: Uint32Array): Uint8Array {
+/** The fingerprint of a game's text, as a handshake has it. */
+export function fingerprintBytes(text: string): Uint8Array {
+  const words = fingerprintOf(text)
   return Uint8Array.from({ length: words.length * 4 }, (_, at) => (words[at >>> 2] ?? 0) >>> ((at & 3) * 8))
 }

@@ -35,7 +35,7 @@ export const ASKING_CHECKS: readonly Check[] = [
       const line = await lab.line()
       const { datagram, salt } = createQuestion()
       const bytes = await line.ask(datagram, (answer) => answer)
-      if (bytes === undefined) return 'no answer: is this the address of a server?'
+      if (bytes === undefined) return 'no answer: is this the UDP port of a server?'
       const challenge = readChallenge(bytes, salt)
       if (challenge === undefined) return `the answer is not a challenge: ${bytes.toString('hex')}`
       if (challenge.suite !== 1) return `suite 1 was offered and ${challenge.suite} was chosen`

@@ -37,8 +37,30 @@ export interface Training {
   readonly rows: { readonly [entity: string]: number }
 }
 
-/** Trains on a recording. `version` identifies these priors; 1 or more. */
-export function trainRecording(list: ChunkList, game: RecordedGame, version: number): Training {
+/** A pass over the recording begins. A long match takes minutes. */
+export interface TrainingPass {
+  /** The entity that is trained. */
+  readonly name: string
+  /** Its number among the entities, from 1. */
+  readonly at: number
+  /** The number of entities. */
+  readonly of: number
+  /** The pass over the recording, from 1. */
+  readonly pass: number
+  /** The most passes for an entity. */
+  readonly passes: number
+}
+
+/** Passes over the recording for one entity: to count its rows, then those of training. */
+const PASSES = 4
+
+/** Trains on a recording. `version` identifies these priors; 1 or more. `onPass` is called before each pass. */
+export function trainRecording(
+  list: ChunkList,
+  game: RecordedGame,
+  version: number,
+  onPass: (pass: TrainingPass) => void = () => {},
+): Training {
   const names = game.entities.map(({ schema }) => schema.name)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
@@ -51,10 +73,15 @@ export function trainRecording(list: ChunkList, game: RecordedGame, version: num
   const rows: { [entity: string]: number } = {}
   for (const [type, { schema }] of game.entities.entries()) {
     let count = 0
-    showRows(list, game, type, (_pair, isFirst) => { if (isFirst) count++ })
+    let pass = 0
+    const show = (see: (pair: RowPair, isFirst: boolean) => void): void => {
+      pass++
+      onPass({ name: schema.name, at: type + 1, of: names.length, pass, passes: PASSES })
+      showRows(list, game, type, see)
+    }
+    show((_pair, isFirst) => { if (isFirst) count++ })
     rows[schema.name] = count
-    if (count >= ROWS_MIN)
-      priors[schema.name] = train(schema, list.head.tickRate, version, (see) => showRows(list, game, type, see))
+    if (count >= ROWS_MIN) priors[schema.name] = train(schema, list.head.tickRate, version, show)
   }
   return { priors, rows }
 }
