@@ -85,10 +85,15 @@ class Post implements SimActor {
 export class NatPeer {
   readonly port: PeerPort
   readonly endpoint: Endpoint
-  readonly channels: ChannelSet = new ChannelSet(SPECS)
+  /** Of the newest connection. */
+  channels: ChannelSet = new ChannelSet(SPECS)
   readonly machine: Machine
-  readonly received: number[] = []
+  /** Messages of the newest connection. */
+  received: number[] = []
   connections: Connection[] = []
+  readonly #message = new Uint8Array(1024)
+  /** Called for every connection that ends. */
+  onClosed: (connection: Connection) => void = () => {}
 
   constructor(stage: NatStage, host: SimHost, seed: number, isHost: boolean, relays: number) {
     const send = (to: string, bytes: Uint8Array, length: number): void =>
@@ -106,6 +111,8 @@ export class NatPeer {
       security: { provider: stage.crypto },
       assemble: (connection) => {
         this.connections.push(connection)
+        this.channels = new ChannelSet(SPECS)
+        this.received = []
         for (const source of this.channels.sources) connection.addSource(KIND, source)
         connection.addSink(KIND, this.channels)
       },
@@ -131,8 +138,10 @@ export class NatPeer {
   }
 
   #drain(now: number): number {
-    const next = drain(this.endpoint, now, this.port, () => {})
-    const out = new Uint8Array(1024)
+    const next = drain(this.endpoint, now, this.port, (event) => {
+      if (event.type === 'closed') this.onClosed(event.connection)
+    })
+    const out = this.#message
     while (this.channels.receive(0, out) >= 0) this.received.push(new DataView(out.buffer).getUint32(0))
     return Math.min(next, this.port.drain(now))
   }
@@ -144,7 +153,9 @@ export class NatStage {
   readonly net: SimNat
   readonly crypto: StubCrypto = new StubCrypto()
   readonly relayHosts: SimHost[] = []
-  readonly relays: PacketRelay[] = []
+  relays: PacketRelay[] = []
+  /** Watches what a relay gets and sends. */
+  onRelay: (way: 'in' | 'out', address: string, bytes: Uint8Array, length: number) => void = () => {}
   readonly host: NatPeer
   readonly guest: NatPeer
   #issuer = this.crypto.importSigning(new Uint8Array(32).fill(1))
@@ -172,10 +183,11 @@ export class NatStage {
     this.guest = new NatPeer(this, this.net.addHost('10.0.0.3:4001', away), seed * 4 + 2, false, relays)
   }
 
-  token(): Uint8Array {
+  /** A token for a relay. `session`: the match that it is for. */
+  token(session: number = 0): Uint8Array {
     const id = new Uint8Array(16).fill(++this.#tokens)
     return issueRelayToken(this.crypto, this.#issuer, {
-      session: new Uint8Array(16), id, issuedAt: SECONDS, expiresAt: SECONDS + 60, audience: 'relay',
+      session: new Uint8Array(16).fill(session), id, issuedAt: SECONDS, expiresAt: SECONDS + 60, audience: 'relay',
     })
   }
 
@@ -256,15 +268,24 @@ export class NatStage {
   moveGuest(kind: NatKind, ms: number, isNoticed: boolean): void {
     const { host, guest } = this
     this.net.move(guest.machine.host, '10.0.9.3:4001', this.net.addRouter('198.51.100.9', kind))
-    guest.port.onReach = () => {
-      const candidates = guest.candidates(this.mode)
-      this.#post.add(this.clock.now + ms, () => {
-        host.port.addCandidates(this.clock.now, 'guest', candidates)
-        host.machine.wake(this.clock.now)
-      })
-    }
+    guest.port.onReach = () => this.#announce(guest, host, 'guest', ms)
     if (isNoticed) guest.port.handleNetworkChange(this.clock.now)
     guest.machine.wake(this.clock.now)
+  }
+
+  /** From now on both peers say by signalling when their addresses or allocations change. */
+  announceChanges(ms: number): void {
+    const { host, guest } = this
+    guest.port.onReach = () => this.#announce(guest, host, 'guest', ms)
+    host.port.onReach = () => this.#announce(host, guest, 'host', ms)
+  }
+
+  #announce(from: NatPeer, to: NatPeer, name: string, ms: number): void {
+    const candidates = from.candidates(this.mode)
+    this.#post.add(this.clock.now + ms, () => {
+      to.port.addCandidates(this.clock.now, name, candidates)
+      to.machine.wake(this.clock.now)
+    })
   }
 
   /** Lets `ms` pass. The guest sends a numbered reliable message every 20 ms. */
@@ -298,24 +319,37 @@ export class NatStage {
     return link === undefined ? 'none' : this.guest.port.pathTo(link).kind
   }
 
-  #addRelay(address: string, seed: number): void {
-    const host = this.net.addHost(address)
-    const relay = new PacketRelay({
-      provider: this.crypto, entropy: new Dice(seed + 1000), issuers: [this.#issuer.publicKey], relayed: address,
+  /** The next process of a relay: it knows nothing of what the one before had. */
+  restartRelay(index: number, seed: number): void {
+    this.relays[index] = this.#newRelay(RELAYS[index]!, seed)
+    this.relayHosts[index]!.isDead = false
+  }
+
+  #newRelay(relayed: string, seed: number): PacketRelay {
+    return new PacketRelay({
+      provider: this.crypto, entropy: new Dice(seed + 1000), issuers: [this.#issuer.publicKey], relayed,
       wallSeconds: () => SECONDS, quota: { packetsPerSecond: 4000, kbitsPerSecond: 4000 },
     })
+  }
+
+  #addRelay(address: string, seed: number): void {
+    const host = this.net.addHost(address)
+    const index = this.relays.push(this.#newRelay(address, seed)) - 1
     const out = createTransmit()
-    const send = (): void => this.net.send(this.clock.now, host, out.to, out.bytes, out.length)
+    const send = (): void => {
+      this.onRelay('out', out.to, out.bytes, out.length)
+      this.net.send(this.clock.now, host, out.to, out.bytes, out.length)
+    }
     this.relayHosts.push(host)
-    this.relays.push(relay)
     this.clock.add(new Machine(
       this.net, host,
       (now, from, bytes, length) => {
-        if (relay.handleDatagram(now, from, bytes, length, out)) send()
+        this.onRelay('in', from, bytes, length)
+        if (this.relays[index]!.handleDatagram(now, from, bytes, length, out)) send()
       },
       (now) => {
-        while (relay.pollTransmit(now, out)) send()
-        return relay.pollTimeout(now)
+        while (this.relays[index]!.pollTransmit(now, out)) send()
+        return this.relays[index]!.pollTimeout(now)
       },
     ))
   }

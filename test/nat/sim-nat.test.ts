@@ -141,6 +141,23 @@ describe('paths', () => {
     }
   })
 
+  test('[NAT39] a relay that drains refuses a guest, restarts, and is used', () => {
+    const symmetric: NatKind = { mapping: 'port', filtering: 'port' }
+    const stage = new NatStage(symmetric, symmetric, { seed: 8, relays: 1 })
+    stage.prepareHost()
+    stage.relays[0]!.drain(stage.clock.now, 10_000)
+    stage.meetByCode(50)
+    stage.announceChanges(50)
+    stage.clock.drive(2000)
+    expect(stage.guest.port.relays[0]).toMatchObject({ state: 'refused', refusal: 'draining' })
+    stage.restartRelay(0, 9)
+    stage.clock.drive(6000)
+    expect(stage.guest.port.relays[0]).toMatchObject({ state: 'ready', refusal: undefined })
+    stage.play(1000)
+    expect(stage.path).toBe('relay')
+    expectWhole(stage)
+  })
+
   test('[NAT17] relay-only announces no address and probes none', () => {
     const stage = new NatStage({}, {}, { seed: 7, mode: 'relay-only' })
     stage.meet()

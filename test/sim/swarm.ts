@@ -21,6 +21,7 @@ import { playMesh } from './mesh-swarm.ts'
 import { marksHit } from './marks.ts'
 import { type Feature, FEATURE_NAMES, describeScenario, drawScenario, shrinkScenario } from './match-scenario.ts'
 import { playMatch } from './match-swarm.ts'
+import { playPath } from './path-swarm.ts'
 import { playRtype } from './rtype-swarm.ts'
 import type { Regression } from './swarm-regressions.ts'
 import { Trace } from './trace.ts'
@@ -49,6 +50,7 @@ const KINDS: readonly Kind[] = [
   { part: 'lockstep', name: 'rejoin', every: 50, at: 25, play: (seed) => playRejoin(seed) },
   { part: 'lockstep', name: 'handover', every: 50, at: 25, play: (seed) => playHandover(seed) },
   { part: 'mesh', name: 'mesh', every: 50, at: 35, play: (seed) => playMesh(seed) },
+  { part: 'path', name: 'path', every: 20, at: 15, play: (seed) => playPath(seed) },
   { part: 'rtype', name: 'rtype', every: 20, at: 5, play: (seed) => playRtype(seed) },
 ]
 

@@ -136,6 +136,11 @@ export class Party implements NetResident {
     }
     for (let at = 0; at < this.talks.length; at++) this.#listen(this.talks[at]!)
     const dueAt = drain(this.endpoint, now, this.#out, this.#onEvent)
+    hold(dueAt >= now, 'I19', () => `asked at ${now} ms, it is due at ${dueAt} ms`)
+    for (const { connection: { rtt } } of this.talks) {
+      const isReal = rtt.samples === 0 || (rtt.latestMs >= 0 && rtt.smoothedMs >= 0 && rtt.rtoMs > 0)
+      hold(isReal, 'I19', () => `a round trip took ${rtt.latestMs} ms, ${rtt.smoothedMs} ms on average`)
+    }
     this.#check()
     return Math.min(dueAt, this.comesAt)
   }

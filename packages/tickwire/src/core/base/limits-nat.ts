@@ -58,6 +58,9 @@ export const PATH_SILENCE_MS = 1000
 /** How often a request to a relay is repeated while it is not answered. */
 export const RELAY_RETRY_MS = 250
 
+/** When a peer asks a relay again that was full or about to close: a rolling restart takes seconds. */
+export const RELAY_AGAIN_MS = 5000
+
 /** Characters of one signalling message: an offer with a WebRTC description has some 2,000. */
 export const SIGNAL_CHARS_MAX = 16_384
 

@@ -5,11 +5,14 @@
  * are repeated every RELAY_RETRY_MS until they are answered. While `isWatched`, the relay is pinged, so that `isSilent`
  * distinguishes a dead relay from an idle one.
  *
- * States: `asking` (no allocation yet), `ready`, `moving` (the relay closes soon: use another), `refused`.
+ * States: `asking` (no allocation yet), `ready`, `moving` (the relay closes soon: use another), `refused`. A refused
+ * client asks again after RELAY_AGAIN_MS, unless its token is invalid: the relay was full or about to close.
  */
 
 import type { Entropy } from '../base/entropy.ts'
-import { PATH_SILENCE_MS, PATH_WATCH_MS, RELAY_REFRESH_MS, RELAY_RETRY_MS } from '../base/limits.ts'
+import {
+  PATH_SILENCE_MS, PATH_WATCH_MS, RELAY_AGAIN_MS, RELAY_REFRESH_MS, RELAY_RETRY_MS,
+} from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { Transmit } from '../connection/transmit.ts'
 import type { CryptoProvider } from '../crypto/provider.ts'
@@ -151,7 +154,7 @@ export class RelayClient {
   /** Proves the peer's new address to the relay at once: the network changed. */
   handleNetworkChange(now: Millis): void {
     if (this.isReady) this.#refreshAt = now
-    else this.#askAt = now
+    else if (this.refusal !== 'token') this.#askAt = now
     this.#cookie = NO_COOKIE
   }
 
@@ -199,6 +202,7 @@ export class RelayClient {
     if (this.#isStunDue) return this.#askStun(out)
     // The relay is dead, or this peer's address changed: a Refresh finds out.
     if (this.isSilent(now) && this.#refreshAt > now + RELAY_RETRY_MS) this.#refreshAt = now
+    if (this.state === 'refused' && now >= this.#askAt) this.state = 'asking'
     if (this.state === 'refused' || !this.#choose(now, message)) return false
     message.idLo = this.#idLo
     message.idHi = this.#idHi
@@ -209,7 +213,6 @@ export class RelayClient {
 
   /** When `pollTransmit` must be called next. */
   pollTimeout(now: Millis): Millis {
-    if (this.state === 'refused') return Infinity
     if (!this.isReady) return Math.max(now, this.#askAt)
     let next = this.#refreshAt
     if (this.isWatched) next = Math.min(next, this.#pingAt)
@@ -307,6 +310,7 @@ export class RelayClient {
     const answer = this.#answer
     if (this.state !== 'asking' || answer.transaction !== this.#asked) return
     this.state = 'ready'
+    this.refusal = undefined
     this.#idLo = answer.idLo
     this.#idHi = answer.idHi
     this.#key = answer.key.slice()
@@ -334,6 +338,7 @@ export class RelayClient {
     if (this.state === 'asking' && transaction === this.#asked) {
       this.refusal = error
       this.state = 'refused'
+      this.#askAt = error === 'token' ? Infinity : now + RELAY_AGAIN_MS
     } else if (transaction === this.#refreshed && error === 'unknown') this.#begin(now)
     // The relay knows this peer by another address.
     else if (transaction === this.#pinged && error === 'unknown' && this.#refreshAt > now + RELAY_RETRY_MS)
