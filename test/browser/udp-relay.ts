@@ -13,6 +13,8 @@ export async function freeUdpPort(): Promise<number> {
 
 export class UdpRelay {
   isCut = false
+  /** How many of the next datagrams from players are lost. */
+  losses = 0
   /** Latency in each direction. */
   delayMs = 0
   readonly port: number
@@ -24,8 +26,9 @@ export class UdpRelay {
     this.#door = door
     this.port = door.address().port
     door.on('message', (bytes, { address, port }) => {
+      if (this.losses > 0) return void this.losses--
       const link = this.#linkOf(address, port)
-      this.#later(() => link.send(bytes, target, '127.0.0.1'))
+      return this.#later(() => link.send(bytes, target, '127.0.0.1'))
     })
   }
 

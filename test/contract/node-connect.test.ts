@@ -12,6 +12,7 @@ import { connect, ConnectError, serve, type ConnectOptions, type Room, type Serv
 import { Buy, game as shopGame, shop, Wave } from '../../docs/guide/examples/calls-page.ts'
 import { startBot } from '../../docs/guide/examples/bot.ts'
 import { game as guideGame } from '../../docs/guide/examples/rooms/game.ts'
+import { UdpRelay } from '../browser/udp-relay.ts'
 import { openPathProxy } from './path-proxy.ts'
 
 const Walker = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Walker' })
@@ -147,6 +148,24 @@ describe('a room in Node', () => {
       'a client was refused: all seats are taken',
       'a client was refused: it has another build of the game. Fix: reload the page, or restart the server',
     ])
+  })
+
+  test('[BACK6] a client that leaves while it is away repeats its Disconnect', async () => {
+    const serving = await start({ udp: { port: 0 }, resumeMs: 60_000 })
+    const relay = await UdpRelay.open(serving.info.udp!.port)
+    open.push(() => relay.close())
+    const room = await connect(game, `udp://localhost:${relay.port}`)
+    let isAway = false
+    room.onAway(() => { isAway = true })
+    await until(() => serving.host.members.length === 1)
+    relay.isCut = true
+    await until(() => isAway)
+    // The first copy is lost.
+    relay.isCut = false
+    relay.losses = 1
+    room.leave()
+    expect(await room.closed).toEqual({ by: 'local', code: 'left' })
+    await until(() => serving.host.members.length === 0, 5000)
   })
 
   test.each(['udp', 'http'] as const)('[NODE1, BACK1, BACK2] returns to a server by %s://', async (scheme) => {

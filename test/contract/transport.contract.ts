@@ -23,6 +23,9 @@ export interface TransportLab {
   close(): Promise<void>
 }
 
+/** Clients that send one datagram and close. A port that loses one of five fails three times in four. */
+const LAST_WORDS = 12
+
 interface Datagram {
   readonly from: string
   readonly bytes: Uint8Array
@@ -132,6 +135,18 @@ export function describeTransport(name: string, openLab: () => Promise<Transport
       expect(client.closed).toEqual([serverAddress])
       lab.server.send(from, Uint8Array.of(1), 1)
       expect(lab.server.stats.unreachable).toBe(1)
+    })
+
+    test('[PORT9] what is sent right before the close arrives, such as a Disconnect', async () => {
+      const server = record(lab.server)
+      for (let number = 0; number < LAST_WORDS; number++) {
+        const { port, serverAddress } = await lab.openClient()
+        record(port)
+        port.send(serverAddress, Uint8Array.of(number), 1)
+        port.close()
+      }
+      await lab.until(() => server.datagrams.length === LAST_WORDS)
+      expect(server.datagrams.length).toBeGreaterThanOrEqual(LAST_WORDS - 1)
     })
 
     test.runIf(tellsClose)('[PORT5] a server that closes notifies every client', async () => {

@@ -59,7 +59,8 @@ export async function openWebTransport(
       writer.write(bytes).catch(() => port.stats.errors++)
       return 'sent'
     },
-    close: () => transport.close(),
+    // The end of a session overtakes datagrams that the browser has not sent yet, such as a Disconnect.
+    close: () => void setTimeout(() => transport.close(), MAX_AGE_MS),
   })
   void receive(datagrams.readable, port)
   const end = (): void => port.end()

@@ -108,6 +108,8 @@ export class QuicheConnection implements DatagramSession {
       this.#http.start()
     }
     if (this.#isStarted && !this.#isOver) {
+      // A page that leaves may send its Disconnect and the end of the session in one packet.
+      if (this.hasSession) this.#readDatagrams()
       this.#readStreams()
       this.#readDatagrams()
     }

@@ -71,7 +71,11 @@ export class MemoryPort implements DatagramPort {
     this.#cables.set(cable.address, { cable, onClose })
   }
 
+  /** What has arrived by now is delivered first. */
   unplug(address: string): void {
+    const plugged = this.#cables.get(address)
+    if (plugged === undefined) return
+    this.#deliverFrom(plugged.cable)
     if (this.#cables.delete(address)) this.onPathClosed(address)
   }
 
@@ -93,15 +97,8 @@ export class MemoryPort implements DatagramPort {
   }
 
   deliver(): number {
-    const now = this.#now()
     let count = 0
-    for (const { cable } of [...this.#cables.values()]) {
-      for (let length = cable.link.poll(now, cable.side, this.#incoming); length >= 0; count++) {
-        this.stats.received++
-        this.onDatagram(cable.address, this.#incoming, length)
-        length = cable.link.poll(now, cable.side, this.#incoming)
-      }
-    }
+    for (const { cable } of [...this.#cables.values()]) count += this.#deliverFrom(cable)
     return count
   }
 
@@ -109,5 +106,16 @@ export class MemoryPort implements DatagramPort {
     let earliest = Infinity
     for (const { cable } of this.#cables.values()) earliest = Math.min(earliest, cable.link.nextAt(cable.side))
     return earliest
+  }
+
+  #deliverFrom({ address, link, side }: Cable): number {
+    const now = this.#now()
+    let count = 0
+    for (let length = link.poll(now, side, this.#incoming); length >= 0; count++) {
+      this.stats.received++
+      this.onDatagram(address, this.#incoming, length)
+      length = link.poll(now, side, this.#incoming)
+    }
+    return count
   }
 }

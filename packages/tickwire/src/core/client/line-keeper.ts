@@ -74,15 +74,22 @@ export class LineKeeper<I extends Shape> {
   /** Leaves the match. */
   leave(): void {
     this.line.leave()
-    if (this.isAway) this.#end({ by: 'local', code: 'left' })
+    if (!this.isAway || this.isOver) return
+    // A silent line may still carry the Disconnect. It ends when all copies are sent.
+    this.#stop()
+    this.#events.onEnd({ by: 'local', code: 'left' })
   }
 
   /** The program ends: nothing more is sent, and nothing reported. */
   abandon(): void {
+    this.#stop()
+    this.line.end()
+  }
+
+  #stop(): void {
     this.isOver = true
     this.#cancelSeek()
     this.#seeking?.end()
-    this.line.end()
   }
 
   #attach(line: Line<I>): void {
