@@ -89,13 +89,6 @@ export const DOORS: ReadonlyMap<string, string> = new Map([
   ['tickwire/rtype', 'rtype'],
   ['tickwire/nat', 'nat'],
   ['tickwire/vite', 'vite'],
-])
-
-/**
- * Names of doors that do not exist yet: nothing else may be called so. A door that opens moves to `DOORS`; its part and
- * what that part may import already stand in `EDGES`.
- */
-export const RESERVED_DOORS: ReadonlyMap<string, string> = new Map([
   ['tickwire/ecs', 'ecs'],
 ])
 
@@ -115,8 +108,8 @@ export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
   ['devtools', { imports: ['core', 'browser'], packages: [] }],
   ['worker', { imports: ['core', 'browser'], packages: [] }],
   ['vite', { imports: [], packages: ['node:'] }],
+  ['ecs', { imports: ['core'], packages: [] }],
   ['cli', { imports: ['core', 'node'], packages: ['node:'] }],
-  ...[...RESERVED_DOORS.values()].map((part) => [part, { imports: ['core'], packages: [] }] as const),
 ])
 
 /** The packages that services may import, and the doors of the engine (docs/adr/0054). */

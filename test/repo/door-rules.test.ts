@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { declarationsOf } from '../../tools/api/declarations.ts'
 import { fixedReports } from '../../tools/api/report.ts'
-import { DOORS, RESERVED_DOORS } from '../../tools/layers.ts'
+import { DOORS } from '../../tools/layers.ts'
 import { tidy } from '../../tools/tidy.ts'
 import { repositoryOf } from '../../tools/tidy/repository.ts'
 import { sourceFile } from '../../tools/tidy/source-file.ts'
@@ -27,17 +27,12 @@ function problems(rule: string, files: Record<string, string>): string[] {
 const nameOf = (door: string): string => door.replace('tickwire', '.')
 const ALL_DOORS = [...DOORS.keys()].map(nameOf)
 
-test('[TIDY16] the manifest has the doors of tools/layers.ts, and no reserved ones', () => {
+test('[TIDY16] the manifest has the doors of tools/layers.ts', () => {
   expect(problems('doors', packageOf(ALL_DOORS, {}))).toEqual([])
   expect(problems('doors', packageOf(ALL_DOORS.slice(1), {}))).toEqual(['tickwire is not exported'])
   expect(problems('doors', packageOf([...ALL_DOORS, './attic'], {}))).toEqual([
     'tickwire/attic is not a door of tools/layers.ts',
   ])
-  for (const door of RESERVED_DOORS.keys()) {
-    expect(problems('doors', packageOf([...ALL_DOORS, nameOf(door)], {}))).toEqual([
-      `${door} is reserved: move it to DOORS in tools/layers.ts`,
-    ])
-  }
 })
 
 /** A door "." that exports these declarations of one file, and a guide page. */

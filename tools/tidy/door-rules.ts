@@ -5,7 +5,7 @@
 import type { Declaration, Member } from '../api/declarations.ts'
 import { apiOf, MANIFEST_PATH, type Declarations, type Door } from '../api/doors.ts'
 import { reachedFrom } from '../api/reach.ts'
-import { DOORS, RESERVED_DOORS } from '../layers.ts'
+import { DOORS } from '../layers.ts'
 import { type Finding, type Repository } from './repository.ts'
 
 /** The door of game authors, and how many names it may have. */
@@ -22,8 +22,7 @@ export function* doorFindings(repository: Repository): Generator<Finding> {
   const { doors } = apiOf(repository)
   for (const { specifier, path } of doors) {
     const part = DOORS.get(specifier)
-    if (RESERVED_DOORS.has(specifier)) yield report(`${specifier} is reserved: move it to DOORS in tools/layers.ts`)
-    else if (part === undefined) yield report(`${specifier} is not a door of tools/layers.ts`)
+    if (part === undefined) yield report(`${specifier} is not a door of tools/layers.ts`)
     else if (!path.endsWith(`/src/${part}/index.ts`)) yield report(`${specifier} is not src/${part}/index.ts`)
   }
   for (const specifier of DOORS.keys()) {
