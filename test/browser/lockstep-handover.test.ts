@@ -1,5 +1,9 @@
-/** A relay is killed in the middle of a match of two pages and a process of Node: the match goes on at the next one. */
+/**
+ * A relay is killed, or asked to end, in the middle of a match of two pages and a process of Node: the match goes on at
+ * the next one.
+ */
 
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { relay } from 'tickwire/lockstep'
 import { connect } from 'tickwire/node'
@@ -20,6 +24,17 @@ afterAll(() => {
 })
 
 browserTest('[HAND11] two pages and a process of Node play on after SIGKILL to their relay', async (browser) => {
+  await playOn(browser, 'SIGKILL')
+})
+
+browserTest('[HAND13] two pages and a process of Node play on at once after SIGTERM to the relay', async (browser) => {
+  // After a crash the page takes 1.2 s to know it.
+  expect(await playOn(browser, 'SIGTERM')).toBeLessThan(2500)
+})
+
+/** Ends the relay of a match by a signal. All go on. Returns the longest time between two ticks, in ms. */
+async function playOn(browser: Browser, signal: NodeJS.Signals): Promise<number> {
+  for (const { child } of group) child.kill('SIGKILL')
   group = await startGroup(2, folder.path)
   const [first] = group as [GroupProcess]
   const hashes: string[] = []
@@ -37,7 +52,8 @@ browserTest('[HAND11] two pages and a process of Node play on after SIGKILL to t
   for (const page of pages) await page.waitForFunction('match.state().tick > 80')
   for (const page of pages) expect(await page.evaluate('match.give(1)')).toBe('sent')
   first.child.removeAllListeners('exit')
-  first.child.kill('SIGKILL')
+  await pages[0]!.evaluate('match.state()')
+  first.child.kill(signal)
   for (const page of pages) await page.waitForFunction('match.handovers().isBack')
   await expect.poll(() => node.isContinued && !node.isAway, { timeout: 10_000 }).toBe(true)
   const [tick] = continued as [number]
@@ -51,4 +67,7 @@ browserTest('[HAND11] two pages and a process of Node play on after SIGKILL to t
   for (const page of pages)
     expect((await page.evaluate('match.look()') as string[]).slice(0, last)).toEqual(hashes.slice(1, last + 1))
   node.leave()
-})
+  const { gapMs } = await pages[0]!.evaluate('match.state()') as { gapMs: number }
+  for (const page of pages) await page.close()
+  return gapMs
+}

@@ -1,4 +1,7 @@
-/** A relay process is killed in the middle of a match over UDP and WebSocket: the match goes on at the next one. */
+/**
+ * A relay process is killed, or asked to end, in the middle of a match over UDP and WebSocket: the match goes on at the
+ * next one.
+ */
 
 import { afterEach, expect, test } from 'vitest'
 import { relay, type LockstepRoom } from 'tickwire/lockstep'
@@ -57,6 +60,31 @@ test('[HAND10] after SIGKILL to the relay, clients over UDP and WebSocket play o
   await until(() => count() >= 3 * 6 + 3)
   for (const { room } of players) await until(() => room.order(Spawn, { count: 1 }) === 'sent')
   await until(() => count() >= 3 * 6 + 6)
+  await until(() => players.every(({ room }) => room.tick > tick + 60))
+  const last = Math.min(...players.map(({ room }) => room.tick))
+  for (let each = 1; each <= last; each++)
+    expect(new Set(players.map(({ hashes }) => hashes.get(each))).size, `tick ${each}`).toBe(1)
+}, 60_000)
+
+test('[HAND13] after SIGTERM to the relay, clients over UDP and WebSocket play on at once; it ends', async () => {
+  const group = await startGroup(2)
+  for (const { child } of group) ends.push(() => child.kill('SIGKILL'))
+  const [first] = group as [typeof group[0]]
+  const players = [await enter(first.url), await enter(first.udp), await enter(first.udp)]
+  await until(() => players.every(({ room }) => room.players.length === 3 && room.tick > 80))
+  for (const { room } of players) expect(room.order(Spawn, { count: 1 })).toBe('sent')
+  first.child.removeAllListeners('exit')
+  const ended = new Promise((resolve) => { first.child.once('exit', resolve) })
+  const askedAt = performance.now()
+  first.child.kill('SIGTERM')
+  await until(() => players.every(({ room, continued }) => continued.length === 1 && room.tick > continued[0]!))
+  // A crash costs more than twice that: a client without a connection to close learns of it after 1.2 s of silence.
+  expect(performance.now() - askedAt).toBeLessThan(2000)
+  expect(await ended).toBe(0)
+  const [tick] = players[0]!.continued as [number]
+  expect(players.map(({ continued }) => continued)).toEqual([[tick], [tick], [tick]])
+  const count = (): number => [...players[1]!.room.world.seen(Unit)].length
+  await until(() => count() >= 3 * 6 + 3)
   await until(() => players.every(({ room }) => room.tick > tick + 60))
   const last = Math.min(...players.map(({ room }) => room.tick))
   for (let each = 1; each <= last; each++)

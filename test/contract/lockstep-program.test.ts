@@ -9,6 +9,7 @@ import { defineLockstep, encodeCard, decodeCard, relay, type LockstepGame, type 
 import { bestProvider, connect, type ConnectError } from 'tickwire/node'
 import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
 import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts'
+import { END_REASONS } from '../../packages/tickwire/src/core/order/tick-event.ts'
 import { readPrometheus } from '../../packages/tickwire/src/node/metrics.ts'
 import { bundlePrograms } from '../bundle-programs.ts'
 import { Crate, game, Spawn } from '../sim/lockstep-game.ts'
@@ -88,7 +89,10 @@ test('[LOCK30] the program relays matches of several games, reports them, and dr
   expect(await program.ended).toBe(0)
 }, 60_000)
 
-test('[HAND10, HAND12] two processes are a group: a match goes on, and its recording verifies', async () => {
+/** Two processes of the program as a group, both with their recordings in one folder. */
+async function startTwo(name: string, ...options: string[]): Promise<{
+  programs: [Program, Program]; ports: number[]; keys: string[]; replays: string
+}> {
   const ports = [await freePort(), await freePort()]
   const keys = [21, 22].map((byte) => {
     const identity = new Uint8Array(32).fill(byte)
@@ -97,36 +101,92 @@ test('[HAND10, HAND12] two processes are a group: a match goes on, and its recor
     return { file, text: keyToText('server-public', bestProvider().importSigning(identity).publicKey) }
   })
   const list = keys.map(({ text }, each) => `http://127.0.0.1:${ports[each]}#${text}`).join(',')
-  // Both relays write into one folder.
-  const replays = join(folder, 'replays')
-  const [first, second] = keys.map(({ file }, each) => new Program(CLI, [
+  const replays = join(folder, name)
+  const programs = keys.map(({ file }, each) => new Program(CLI, [
     'lockstep', '--port', String(ports[each]), '--address', '127.0.0.1', '--ops', '0', '--drain', '1',
-    '--card', cards[0]!, '--identity', file, '--relays', list, '--replays', replays,
+    '--card', cards[0]!, '--identity', file, '--relays', list, '--replays', replays, ...options,
   ])) as [Program, Program]
-  for (const program of [first, second]) await program.says(/lockstep: http/)
+  for (const program of programs) await program.says(/lockstep: http/)
+  return { programs, ports, keys: keys.map(({ text }) => text), replays }
+}
+
+/** Two players in one match. `continued`: the ticks after which it went on elsewhere. `reasons`: why it ended. */
+async function enterTwo(
+  port: number,
+): Promise<{ rooms: LockstepRoom[]; continued: number[]; reasons: (string | undefined)[] }> {
   const rooms: LockstepRoom[] = []
   const continued: number[] = []
+  const reasons: (string | undefined)[] = []
   for (let each = 0; each < 2; each++) {
-    const room = await connect(game, relay(`http://127.0.0.1:${ports[0]}`), { join: { quick: 'skirmish' } })
+    const room = await connect(game, relay(`http://127.0.0.1:${port}`), {
+      join: { quick: 'skirmish' },
+      runner: { onEvent: ({ name, value }) => { if (name === 'end') reasons.push(END_REASONS[value]) } },
+    })
     room.onContinued((tick) => { continued.push(tick) })
     rooms.push(room as unknown as LockstepRoom)
   }
   await until(() => rooms.every(({ tick }) => tick > 40))
+  return { rooms, continued, reasons }
+}
+
+/** What `tickwire verify` says of a recording. */
+async function verified(file: string, keys: readonly string[]): Promise<string> {
+  const said: string[] = []
+  const print = (line: string): void => { said.push(line) }
+  const args = ['verify', file, ...keys.flatMap((text) => ['--key', text])]
+  const world = { print, complain: print, nowSeconds: () => 0, entropy: { fill: () => {} } }
+  expect([await startTickwire(args, world), said.at(-1)]).toEqual([0, 'genuine'])
+  return said.join('\n')
+}
+
+test('[HAND10, HAND12] two processes are a group: a match goes on, and its recording verifies', async () => {
+  const { programs: [first, second], ports, keys, replays } = await startTwo('replays')
+  const { rooms, continued } = await enterTwo(ports[0]!)
   first.child.kill('SIGKILL')
   await until(() => continued.length === 2)
   const [tick = 0] = continued
   expect(continued).toEqual([tick, tick])
   await until(() => rooms.every((room) => !room.isAway && room.tick > tick + 20))
+  for (const room of rooms) room.leave()
   second.child.kill('SIGTERM')
   expect(await second.ended).toBe(0)
   const file = readdirSync(replays).find((name) => name.endsWith(`_${tick}.twr`))
   expect(readdirSync(replays).length).toBe(2)
-  const said: string[] = []
-  const print = (line: string): void => { said.push(line) }
-  const args = ['verify', join(replays, file!), ...keys.flatMap(({ text }) => ['--key', text])]
-  const world = { print, complain: print, nowSeconds: () => 0, entropy: { fill: () => {} } }
-  expect([await startTickwire(args, world), said.at(-1)]).toEqual([0, 'genuine'])
-  expect(said.join('\n')).toContain(`relay ${keys[1]!.text} continued from tick ${tick + 1} on`)
+  expect(await verified(join(replays, file!), keys)).toContain(`relay ${keys[1]} continued from tick ${tick + 1} on`)
+}, 60_000)
+
+test('[HAND13] SIGTERM to one of two processes: its matches go on at the other; recordings verify', async () => {
+  const { programs: [first, second], ports, keys, replays } = await startTwo('moved')
+  const { rooms, continued } = await enterTwo(ports[0]!)
+  first.child.kill('SIGTERM')
+  await until(() => continued.length === 2)
+  expect(await first.ended).toBe(0)
+  const [tick = 0] = continued
+  await until(() => rooms.every((room) => !room.isAway && room.tick > tick + 20))
+  for (const room of rooms) room.leave()
+  second.child.kill('SIGTERM')
+  expect(await second.ended).toBe(0)
+  const files = readdirSync(replays)
+  const later = files.find((name) => name.endsWith(`_${tick}.twr`))!
+  // The first relay has signed every tick that was taken over.
+  expect(await verified(join(replays, later), keys)).toContain(`ticks 1 to ${tick}`)
+  const [earlier] = files.filter((name) => name !== later)
+  await verified(join(replays, earlier!), [keys[0]!])
+}, 60_000)
+
+test('[HAND14] SIGTERM to a process with a ranked match: it is played on, and void after the drain', async () => {
+  const { programs: [first, second], ports } = await startTwo('ranked', '--ranked')
+  const { rooms, continued, reasons } = await enterTwo(ports[0]!)
+  first.child.kill('SIGTERM')
+  const { tick } = rooms[0]!
+  const ends = await Promise.all(rooms.map(({ closed }) => closed))
+  expect(await first.ended).toBe(0)
+  expect([ends.map(({ code }) => code), continued]).toEqual([['ended', 'ended'], []])
+  expect(reasons).toEqual(['relay-lost', 'relay-lost'])
+  // It was played on for most of a second.
+  for (const room of rooms) expect(room.tick).toBeGreaterThan(tick + 15)
+  second.child.kill('SIGTERM')
+  expect(await second.ended).toBe(0)
 }, 60_000)
 
 test('[LOCK30] a card has the fingerprint of its game; a wrong card is refused with the reason', async () => {

@@ -1,6 +1,6 @@
 /**
- * A lockstep match in simulated time with several relays, of which some crash: clients look for the next one as
- * `LockstepLine` does.
+ * A lockstep match in simulated time with several relays, of which some crash or are asked to end: clients look for the
+ * next one as `LockstepLine` does.
  */
 
 import {
@@ -46,7 +46,7 @@ export class RelayNode {
 
   constructor(
     { game, seed, rules = {}, relays = 2, keyShift = 0, provider, record }: HandoverOptions,
-    number: number, keys: readonly Uint8Array[],
+    number: number, keys: readonly Uint8Array[], isRestarted = false,
   ) {
     const crypto = provider ?? new StubCrypto()
     const identity = new Uint8Array(32).fill(number + 1 + keyShift)
@@ -62,7 +62,7 @@ export class RelayNode {
       entropy: new Dice(seed ^ (0x5e7 + number)), security: { provider: crypto, identity },
       relays: list,
     })
-    if (number === 0) this.host.create('lockstep', { seed })
+    if (number === 0 && !isRestarted) this.host.create('lockstep', { seed })
   }
 
   /** The match, wherever it is played. */
@@ -93,6 +93,8 @@ export class HandoverClient {
   /** Changes what the client says that it holds. */
   onClaim: () => void = () => {}
   closedBy = ''
+  /** The relay has ended, and its match goes on elsewhere. */
+  #hasMoved = false
   #queue: (() => void)[] = []
   #tryUntil = Infinity
   #isOpen = false
@@ -172,10 +174,12 @@ export class HandoverClient {
 
   #handleClosed(by: string, code: string): void {
     this.closedBy = code
-    if (this.#isOpen && by !== 'network') this.isGone = true
+    if (this.#isOpen) this.#hasMoved = code === 'moved' && this.client.nextRelays.length > 0
+    if (this.#isOpen && by !== 'network' && !this.#hasMoved) this.isGone = true
     if (this.#isOpen && this.lostAt === Infinity) this.lostAt = this.#now
+    const isFirst = this.#isOpen && this.#hasMoved
     this.#isOpen = false
-    this.#retryAt = this.#now + (this.#queue.length === 0 ? 250 : 0)
+    this.#retryAt = this.#now + (this.#queue.length === 0 && !isFirst ? 250 : 0)
   }
 
   #tryNext(): void {
@@ -200,7 +204,7 @@ export class HandoverClient {
       this.#tryUntil = this.#now + (claims.length > 0 ? OWN_MS : CONNECT_MS)
       if (ticket !== undefined) client.connect(this.#now, `relay:${own}`, { resume: ticket })
     }
-    this.#queue = [resume, ...claims]
+    this.#queue = this.#hasMoved ? claims : [resume, ...claims]
   }
 }
 
@@ -236,6 +240,18 @@ export class HandoverParty implements SimActor {
   /** Nothing more comes from a relay. */
   crash(relay: number): void {
     this.relays[relay]!.isDown = true
+  }
+
+  /** The process of a relay, started again: it knows no match. */
+  restarted(relay: number): RelayNode {
+    return new RelayNode(this.options, relay, this.relays.map(({ key }) => key), true)
+  }
+
+  /** A relay is asked to end, as SIGTERM does. */
+  stop(relay: number): void {
+    const { host, match } = this.relays[relay]!
+    host.beginDrain(0)
+    match?.exit.begin(this.clock.now)
   }
 
   run(ms: number): void {

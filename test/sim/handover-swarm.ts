@@ -1,5 +1,5 @@
 /**
- * One lockstep match from one seed whose relay crashes, and the invariants I23, I24, I25, I38 and I39.
+ * One lockstep match from one seed whose relay crashes or is asked to end. Invariants: I23, I24, I25, I38 and I39.
  *
  * Players are honest, or claim ticks that never were. Some are gone when the relay crashes, or stand still for a while.
  * Lines lose and delay. Sometimes the next relay crashes as well.
@@ -18,6 +18,8 @@ import type { LockstepResult } from './lockstep-swarm.ts'
 
 const STEP_MS = 25
 const HANDOVER_BAR_MS = 6000
+/** A relay that is asked to end hands its match on in less time, on a good line. */
+const ASKED_BAR_MS = 2500
 const TAKE = game.orders.indexOf(Take)
 
 interface Actor {
@@ -37,6 +39,8 @@ export function playHandover(seed: number, plant: HandoverPlant = () => {}): Loc
 class HandoverWorld {
   readonly #seed: number
   readonly #dice: Dice
+  /** A separate generator for relays that are asked to end, so that the numbers of older seeds stay the same. */
+  readonly #more: Dice
   readonly #party: HandoverParty
   readonly #actors: Actor[] = []
   readonly #counts: Record<string, number> = {}
@@ -51,6 +55,7 @@ class HandoverWorld {
     this.#seed = seed
     this.#plant = plant
     this.#dice = new Dice(seed ^ 0x4a0d)
+    this.#more = new Dice(seed ^ 0x5706)
     const dice = this.#dice
     this.#isGood = dice.chance(0.5)
     const worst = this.#isGood ? 0.1 : dice.fraction()
@@ -136,11 +141,14 @@ class HandoverWorld {
       else if (draw < 0.7) mishap.client.frozenUntil = clock.now + 4000 * dice.fraction()
       else this.#lie(mishap)
     }
-    this.#party.crash(this.#relay)
-    this.#count('crash')
+    const isAsked = this.#more.chance(0.4)
+    if (isAsked) this.#party.stop(this.#relay)
+    else this.#party.crash(this.#relay)
+    this.#count(isAsked ? 'asked' : 'crash')
     const crashedAt = clock.now
     // A player that stands still has the time of the bar after that.
-    const barMs = HANDOVER_BAR_MS + Math.max(0, ...here.map(({ client }) => client.frozenUntil - crashedAt))
+    const barMs = (isAsked && !isMishap ? ASKED_BAR_MS : HANDOVER_BAR_MS)
+      + Math.max(0, ...here.map(({ client }) => client.frozenUntil - crashedAt))
     const before = here.map(({ client }) => client.continued.length)
     this.#keep(here)
     const isAll = (): boolean =>
@@ -152,7 +160,8 @@ class HandoverWorld {
     for (let passed = 0; passed < (this.#isGood ? barMs : 30_000) && !step(); passed += STEP_MS)
       this.#party.run(STEP_MS)
     const tookMs = clock.now - crashedAt
-    this.#counts['tookMs'] = Math.max(this.#counts['tookMs'] ?? 0, tookMs)
+    const name = isAsked && !isMishap ? 'askedMs' : 'tookMs'
+    this.#counts[name] = Math.max(this.#counts[name] ?? 0, tookMs)
     const there = here.filter(({ client }, each) => client.continued.length > before[each]!)
     const [first] = there
     if (first === undefined) {

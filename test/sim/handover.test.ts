@@ -222,6 +222,105 @@ test('[HAND1] a match whose seed was agreed on goes on', () => {
   expectSame(party)
 })
 
+test('[HAND13] a relay that is asked to end hands its match on: no tick is lost, and no client waits', () => {
+  const party = play()
+  party.clients.forEach((client, each) => client.order(party.clock.now, Take as never, { crate: each }))
+  const { log } = party.relays[0]!.match!.relay
+  const stoppedAt = party.clock.now
+  party.stop(0)
+  party.run(2000)
+  const [first] = party.clients as [HandoverClient]
+  const { tick } = first.continued[0]!
+  // Every tick that the first relay closed is in the match.
+  expect(tick).toBe(log.newest)
+  for (const { continued, relay, executedAt, closedBy } of party.clients) {
+    expect([continued.map((each) => each.tick), relay, closedBy]).toEqual([[tick], 1, 'moved'])
+    expect(executedAt[tick + 1]! - stoppedAt).toBeLessThan(600)
+  }
+  expect(party.relays[0]!.host.rooms).toEqual([])
+  expect(party.relays[1]!.match!.relay.log.newest).toBeGreaterThan(tick + 30)
+  expectSame(party)
+})
+
+test('[HAND13] every order that was taken while the match moves is executed once, and reported once', () => {
+  const party = play()
+  const sent = party.clients.map(() => [] as number[])
+  const executed = party.clients.map(() => [] as number[])
+  party.clients.forEach(({ client }, number) => client.runner!.onOrder(Take as never, (values, state) => {
+    if (state === 'executed') executed[number]!.push((values as unknown as { crate: number }).crate)
+  }))
+  for (let crate = 0; crate < 40; crate++) {
+    if (crate === 5) party.stop(0)
+    party.clients.forEach((client, number) => {
+      if (client.order(party.clock.now, Take as never, { crate }) === 'sent') sent[number]!.push(crate)
+    })
+    party.run(20)
+  }
+  party.run(3000)
+  expect(executed).toEqual(sent)
+  // Orders were taken before and after the end of the first relay.
+  for (const crates of sent) expect([crates.slice(0, 6), crates.at(-1)]).toEqual([[0, 1, 2, 3, 4, 5], 39])
+  for (const { client } of party.clients) expect(client.runner!.ownOrders.waiting).toEqual([])
+  expectSame(party)
+})
+
+test('[HAND13] two relays in turn: the match returns to the first one, and a paused match stays paused', () => {
+  const party = play()
+  party.stop(0)
+  party.run(2000)
+  party.relays[0]!.isDown = true
+  party.clients[0]!.client.runner!.pause(party.clock.now)
+  party.run(500)
+  party.relays[0] = party.restarted(0)
+  party.stop(1)
+  party.run(2000)
+  expect(party.clients.map(({ relay, continued }) => [relay, continued.length])).toEqual([[0, 2], [0, 2], [0, 2]])
+  expect(party.relays[0].match!.relay.isPaused).toBe(true)
+  party.clients[0]!.client.runner!.resume(party.clock.now)
+  party.run(5000)
+  expect(party.relays[0].match!.relay.isPaused).toBe(false)
+  expectSame(party)
+})
+
+test('[HAND13] the next relay is down: clients go to the one after it', () => {
+  const party = play({ relays: 3 })
+  party.crash(1)
+  party.stop(0)
+  party.run(3000)
+  expect(party.clients.map(({ relay }) => relay)).toEqual([2, 2, 2])
+  expectSame(party)
+})
+
+test('[HAND13] an observer and a player that is away go on, too', () => {
+  const party = play()
+  const observer = party.add(true)
+  party.run(5000)
+  const late = party.clients[2]!
+  late.frozenUntil = party.clock.now + 9000
+  party.run(6000)
+  party.stop(0)
+  party.run(1500)
+  expect(party.clients.slice(0, 2).map(({ relay }) => relay)).toEqual([1, 1])
+  party.run(12_000)
+  expect([late.relay, observer.relay]).toEqual([1, 1])
+  expect(late.client.runner!.tick).toBeGreaterThan(party.relays[1]!.match!.relay.log.newest - 10)
+  expectSame(party)
+})
+
+test('[HAND14] a ranked match is not handed on: it is void in the same tick for all', () => {
+  const party = play({ rules: RANKED_ROOM })
+  const { exit } = party.relays[0]!.match!
+  party.stop(0)
+  party.run(1000)
+  expect([exit.isLeaving, party.clients.map(({ relay }) => relay)]).toEqual([false, [0, 0, 0]])
+  expect(exit.makeVoid()).toBe(true)
+  party.run(500)
+  const ends = party.clients.map(({ events }) => events.filter(({ name }) => name === 'end').map(({ value }) => value))
+  expect(ends).toEqual([[8], [8], [8]])
+  expect([exit.isDelivered, exit.makeVoid()]).toEqual([true, false])
+  expectSame(party)
+})
+
 test('[HAND6] a relay that does not know the key of the lost relay refuses', () => {
   const party = play()
   const stranger = new HandoverParty({

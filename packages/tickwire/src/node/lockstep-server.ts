@@ -66,6 +66,10 @@ export interface GroupRelay {
 }
 
 const CLOSE_MS = 500
+/** Matches leave for the next relay within this time. */
+const EXIT_MS = 1000
+/** The last tick of a void match arrives within this time. */
+const VOID_MS = 1000
 const DRAIN_MS = 10_000
 
 /** Serves lockstep matches until `close`. Throws ConfigError if a port is taken, or a requested transport fails. */
@@ -205,13 +209,25 @@ export class ServingLockstep {
     this.#messages.admit(port)
   }
 
-  /** Admits no more clients, and closes after `ms` or when all have left. */
+  /**
+   * Admits no more clients, and closes after `ms` or when all have left. In a group (`relays`) matches go on at the
+   * next relay at once; those that may not are void after `ms`.
+   */
   async drain(ms: number = this.drainMs): Promise<void> {
     this.rooms.beginDrain(ms)
-    this.#wakeSoon()
-    const deadline = now() + ms
-    while (this.rooms.endpoint.connections.length > 0 && now() < deadline && !this.#isClosed) await sleep(20)
+    const leaving = this.rooms.rooms.filter(({ exit }) => exit.begin(now()))
+    const { endpoint } = this.rooms
+    await this.#until(() => endpoint.connections.length === 0, Math.max(ms, leaving.length > 0 ? EXIT_MS : 0))
+    const ended = this.rooms.rooms.filter(({ exit }) => exit.makeVoid())
+    await this.#until(() => ended.every(({ relay, exit }) => relay.hasEnded && exit.isDelivered), VOID_MS)
+    for (const room of ended) room.end()
+    this.#wake()
     await this.close()
+  }
+
+  async #until(isTrue: () => boolean, ms: number): Promise<void> {
+    this.#wakeSoon()
+    for (const deadline = now() + ms; !isTrue() && now() < deadline && !this.#isClosed;) await sleep(20)
   }
 
   /** Disconnects all clients, waits a moment for that to arrive, and releases the ports. */

@@ -190,6 +190,9 @@ export const HANDOVER_URL_BYTES_MAX = 256
 /** A relay that sends nothing for so long is lost, in ms. It acknowledges ten packets a second, in a pause too. */
 export const HANDOVER_SILENT_MS = 1200
 
+/** A relay that is asked to end waits so long at most until its clients have the last tick, in ms. */
+export const HANDOVER_EXIT_MS = 500
+
 /** How long a relay that follows waits for all players, in ms. Then it decides with those that are there. */
 export const HANDOVER_WAIT_MS = 3000
 

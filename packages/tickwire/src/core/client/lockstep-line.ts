@@ -31,6 +31,7 @@ const MICROS = 1000
 /** How long the own relay is tried before others are asked to go on, and each of these, in ms. */
 const OWN_MS = 700
 const CONNECT_MS = 1000
+const MOVED: CloseReason = { by: 'protocol', code: 'moved' }
 
 /** A lockstep client on real transports. */
 export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDrive<O> {
@@ -51,6 +52,8 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   readonly #seatName: string
   #settleSeat: (isLost: boolean) => void = () => {}
   #link: ClientLink | undefined
+  /** The own relay has ended, and its matches go on at the next one. */
+  #hasMoved = false
   #runner: LockstepRunner<O> | undefined
   /** Settles the attempt to connect. Undefined while there is none. */
   #settle: ((reason: CloseReason | undefined) => void) | undefined
@@ -261,7 +264,9 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   #handleClosed(reason: CloseReason): void {
     if (this.#settle !== undefined) return this.#settle(reason)
     const mayReturn = this.#options.keepSeat !== false && this.#client.seat !== undefined
-    if (reason.by !== 'network' || !mayReturn || this.#search.isOver) return this.#end(reason)
+    this.#hasMoved = reason.code === 'moved' && this.#client.nextRelays.length > 0
+    const isLost = reason.by === 'network' || this.#hasMoved
+    if (!isLost || !mayReturn || this.#search.isOver) return this.#end(reason)
     if (this.#link !== undefined) this.#dropLink(this.#link)
     this.isAway = true
     this.onAway()
@@ -281,12 +286,13 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     }
   }
 
-  /** The own relay first, which may be there again; then the next ones, if the match may go on there. */
+  /** The own relay first, which may be there again or has ended; then the next ones, if the match may go on there. */
   async #reopen(): Promise<'same' | 'new'> {
     const { nextRelays, seat } = this.#client
     const { role } = this.#options.join ?? {}
     if (nextRelays.length === 0 || seat === undefined) return await this.#open(seat?.ticket)
-    const own = await failureOf(this.#connect({ resume: seat.ticket, ...(role && { role }) }, OWN_MS))
+    const own = this.#hasMoved ? new ConnectError(this.#site.place, MOVED)
+      : await failureOf(this.#connect({ resume: seat.ticket, ...(role && { role }) }, OWN_MS))
     if (own === undefined) return 'same'
     for (const next of nextRelays) if (await failureOf(this.#claim(next)) === undefined) return 'same'
     if (own.code !== 'ticket') throw own

@@ -67,6 +67,18 @@ export function ordersSink(relay: OrderRelay, peer: PeerId, client: Client, onTa
   }
 }
 
+/** The client has the ticks up to one, and gets those after it. */
+export function giveTicks(client: Client, tick: Tick): void {
+  client.isHeld = false
+  client.source.noteExecuted(tick)
+  client.source.wake()
+}
+
+/** A client to which a state was sent gets the ticks after it. Those that arrive before it are sent again. */
+export function release(client: Client): void {
+  if (client.isHeld && client.stateTick > 0 && client.sync.isSent) giveTicks(client, client.stateTick)
+}
+
 /** Paths change: the shortest round trip slowly forgets. */
 export function forgetRtt(client: Client): void {
   const { smoothedMs } = client.connection.rtt

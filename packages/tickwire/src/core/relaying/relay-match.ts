@@ -30,7 +30,8 @@ import type { Complete, Member } from '../rooms/room-rules.ts'
 import { HashMode } from './hash-mode.ts'
 import { MatchKeeping } from './match-keeping.ts'
 import { RelayLanes } from './relay-lanes.ts'
-import { endReasonOf, forgetRtt, ordersSink, type Client, type RelaySecrets } from './relay-client.ts'
+import { endReasonOf, forgetRtt, ordersSink, release, type Client, type RelaySecrets } from './relay-client.ts'
+import { RelayExit } from './relay-exit.ts'
 import { ConnectingLine } from './relay-line.ts'
 import type { RelayRoomType } from './relay-room-type.ts'
 import { drawMatch, matchName, matchOf, Succession } from './succession.ts'
@@ -43,6 +44,8 @@ const FEEDBACK_TICKS = 30
 const IDLE_MS = 100
 /** After the last tick, clients have this long to receive it. */
 const FAREWELL_MS = 2000
+/** A match that goes on elsewhere is looked at this often: whether all clients have the last tick. */
+const EXIT_LOOK_MS = 5
 
 const NO_TAP: PacketTap = { hasPacketRecorders: false, handleDatagram: () => {}, tap: (port) => port }
 
@@ -60,6 +63,8 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   keeping: MatchKeeping
   /** Lets the match go on at another relay. Undefined: none follows. */
   readonly succession: Succession | undefined
+  /** Ends the match here, so that it goes on at the next relay at once. */
+  readonly exit: RelayExit
   override readonly matchName: string | undefined
   readonly #card: LockstepCard
   readonly #clients = new Map<PeerId, Client>()
@@ -99,6 +104,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const { fingerprint } = type.game
     this.succession = succession
       && new Succession(succession, { relay: this.relay, match, seed: this.seed, fingerprint, mayContinue }, isClaimed)
+    this.exit = new RelayExit(this.relay, this.succession, this.#clients, (peer) => this.#newestFor(peer))
     this.matchName = matchName(match)
     // A match that began elsewhere has only the players that it had there.
     this.isLocked = isClaimed
@@ -169,7 +175,8 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
 
   tick(): number {
     const now = this.now()
-    const { relay } = this
+    const { relay, exit } = this
+    if (exit.isLeaving) return this.#leave(now)
     const closed = relay.tick(now)
     this.#handleNotices()
     this.judge.tick(now)
@@ -179,7 +186,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.#succeed(now)
     if (closed > 0) this.succession?.handleTicks()
     this.#carryOut()
-    for (const client of this.#clients.values()) this.#release(client)
+    this.#clients.forEach(release)
     if (closed > 0) {
       if (relay.log.newest % FEEDBACK_TICKS < closed) {
         for (const client of this.#clients.values()) forgetRtt(client)
@@ -193,7 +200,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     return closed
   }
 
-  override closeAll(code: LeaveCode): void {
+  override closeAll(code: LeaveCode | 'moved'): void {
     this.keeping.close(this.now())
     super.closeAll(code)
   }
@@ -212,7 +219,6 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   restoreMatch(): string { return 'a lockstep match is not restored by its relay' }
 
   restorePlayer(): void {}
-
   dropUnclaimed(): void {}
 
   #joinLobby(client: Client): boolean {
@@ -285,16 +291,12 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     }
   }
 
-  /** A client to which a state was sent gets the ticks after it. Those that arrive before it are sent again. */
-  #release(client: Client): void {
-    if (client.isHeld && client.stateTick > 0 && client.sync.isSent) this.#giveTicks(client, client.stateTick)
-  }
-
-  /** The client has the ticks up to one, and gets those after it. */
-  #giveTicks(client: Client, tick: Tick): void {
-    client.isHeld = false
-    client.source.noteExecuted(tick)
-    client.source.wake()
+  /** No more ticks are closed: the clients receive the rest, and go to the next relay. */
+  #leave(now: Millis): number {
+    this.#carryOut()
+    if (this.exit.isDone(now)) this.ending ??= 'moved'
+    this.#nextAt = now + EXIT_LOOK_MS
+    return 0
   }
 
   /** Goes on with a match whose relay is lost, as soon as that is decided. */
@@ -340,11 +342,9 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
         this.relay.end('void')
         break
       case 'desynced':
-        this.#drop(event.peer, 'desynced')
-        break
+        return this.#drop(event.peer, 'desynced')
       case 'referee':
         void this.#ask(event.tick)
-        break
     }
   }
 

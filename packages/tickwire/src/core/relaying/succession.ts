@@ -120,6 +120,22 @@ export class Succession {
     for (const [to, { isCertified }] of this.#clients) if (isCertified) this.#sendCheckpoint(to)
   }
 
+  /** Whether the client can claim its seat at another relay. */
+  isCertified(peer: PeerId): boolean {
+    return this.#clients.get(peer)?.isCertified === true
+  }
+
+  /** No tick follows here: the newest one is signed. False: the match cannot go on at another relay. */
+  signLast(): boolean {
+    const { newest } = this.#match.relay.log
+    // The seed is agreed on in the first two ticks, before the match begins.
+    if (!this.#isOwn || !this.mayContinue || this.#parts.relays.length === 0 || newest < 2) return false
+    const certified = [...this.#clients.keys()].filter((peer) => this.isCertified(peer))
+    if (newest > this.#signed) this.#sign(newest)
+    for (const peer of certified) this.#sendCheckpoint(peer)
+    return certified.length > 0
+  }
+
   /** Messages to send. */
   take(): readonly { readonly to: PeerId; readonly message: SyncMessage }[] {
     const out = this.#out
