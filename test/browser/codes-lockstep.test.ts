@@ -2,50 +2,23 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mesh, relay as at, type LockstepGame, type LockstepPlace, type LockstepRoom } from 'tickwire/lockstep'
-import { connect, openRelay, type RelayServer } from 'tickwire/node'
-import { serveRendezvous, type ServingRendezvous } from '../../packages/services/src/index.ts'
-import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
+import { connect } from 'tickwire/node'
 import { game } from '../sim/lockstep-game.ts'
-import { BROWSER_ADVICE, findBrowser } from './browser.ts'
-import { PageFolder } from './page-folder.ts'
-import { TabbedBrowser, type Tab } from './tabs.ts'
+import { BROWSER_ADVICE } from './browser.ts'
+import { CodePages } from './code-pages.ts'
+import type { Tab } from './tabs.ts'
 
-const issuer = new Uint8Array(32).fill(7)
-let folder: PageFolder
-let relay: RelayServer
-let rendezvous: ServingRendezvous
-let browser: TabbedBrowser | undefined
-let url = ''
+let pages: CodePages
 
 beforeAll(async () => {
-  folder = await PageFolder.build({
+  pages = await CodePages.serve({
     match: new URL('../browser-pages/code-lockstep-page.ts', import.meta.url),
     worker: new URL('../browser-pages/code-lockstep-worker.ts', import.meta.url),
   })
-  relay = await openRelay({
-    issuers: [bestProvider().importSigning(issuer.slice()).publicKey], port: 0, address: '127.0.0.1',
-    relayed: '127.0.0.1', webSocket: {},
-  })
-  rendezvous = await serveRendezvous({
-    port: 0, address: '127.0.0.1', issuer, static: folder.path,
-    relays: [{ address: relay.relayed, url: relay.webSocket!.url }],
-  })
-  url = `http://127.0.0.1:${rendezvous.port}/`
-  if (findBrowser() !== undefined || process.env['CI'] === 'true') browser = await TabbedBrowser.launch()
 })
+afterAll(() => pages.close())
 
-afterAll(async () => {
-  await browser?.close()
-  await rendezvous.close()
-  await relay.close()
-  folder.remove()
-})
-
-async function open(): Promise<Tab> {
-  const tab = await browser!.open(url)
-  await tab.until('typeof match === "object"')
-  return tab
-}
+const open = (): Promise<Tab> => pages.open()
 
 interface NodePlayer {
   readonly room: LockstepRoom
@@ -56,7 +29,7 @@ interface NodePlayer {
 async function enter(where: LockstepPlace): Promise<NodePlayer> {
   const hashes: string[] = []
   const runner = { onTick: (tick: number, low: number, high: number) => { hashes[tick] = `${high}.${low}` } }
-  return { room: await connect(game as unknown as LockstepGame, where, { rendezvous: url, runner }), hashes }
+  return { room: await connect(game as unknown as LockstepGame, where, { rendezvous: pages.url, runner }), hashes }
 }
 
 /** All give orders, and have the same hash in every tick from now on. */
@@ -73,7 +46,7 @@ async function play(tabs: readonly Tab[], { room, hashes }: NodePlayer): Promise
 }
 
 test('[HOST8] the order relay runs in the Worker of a hidden page, for a page and Node', async ({ skip }) => {
-  if (browser === undefined) return skip(BROWSER_ADVICE)
+  if (!pages.hasBrowser) return skip(BROWSER_ADVICE)
   const [hostTab, guest] = [await open(), await open()]
   const code = await hostTab.evaluate<string>('match.hostMatch()')
   await guest.evaluate(`match.join(${JSON.stringify(code)})`)
@@ -90,7 +63,7 @@ test('[HOST8] the order relay runs in the Worker of a hidden page, for a page an
 }, 120_000)
 
 test('[HOST9] a mesh of two pages and Node forms by code; the others go on when its host leaves', async ({ skip }) => {
-  if (browser === undefined) return skip(BROWSER_ADVICE)
+  if (!pages.hasBrowser) return skip(BROWSER_ADVICE)
   const [hostTab, guest] = [await open(), await open()]
   const code = await hostTab.evaluate<string>('match.hostMesh(3)')
   const joining = guest.evaluate(`match.joinMesh(${JSON.stringify(code)})`)
@@ -108,7 +81,7 @@ test('[HOST9] a mesh of two pages and Node forms by code; the others go on when 
 }, 120_000)
 
 test('[HOST9] a mesh of two pages has a data channel between them', async ({ skip }) => {
-  if (browser === undefined) return skip(BROWSER_ADVICE)
+  if (!pages.hasBrowser) return skip(BROWSER_ADVICE)
   const [hostTab, guest] = [await open(), await open()]
   const code = await hostTab.evaluate<string>('match.hostMesh(2)')
   await guest.evaluate(`match.joinMesh(${JSON.stringify(code)})`)

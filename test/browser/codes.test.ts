@@ -1,22 +1,15 @@
 /** Play by code in real pages: a page hosts in a Worker, pages and Node join, by data channel and by relay. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connect, host, openRelay, type RelayServer } from 'tickwire/node'
+import { connect, host } from 'tickwire/node'
 import { game, Player } from '../../games/hello/game.ts'
-import { serveRendezvous, type ServingRendezvous } from '../../packages/services/src/index.ts'
-import { bestProvider } from '../../packages/tickwire/src/node/crypto.ts'
 import { form } from '../form.ts'
-import { BROWSER_ADVICE, findBrowser } from './browser.ts'
-import { PageFolder } from './page-folder.ts'
-import { TabbedBrowser, type Tab } from './tabs.ts'
+import { BROWSER_ADVICE } from './browser.ts'
+import { CodePages } from './code-pages.ts'
+import type { Tab } from './tabs.ts'
 
 const HIDDEN_MS = form(4000, 300_000)
-const issuer = new Uint8Array(32).fill(7)
-let folder: PageFolder
-let relay: RelayServer
-let rendezvous: ServingRendezvous
-let browser: TabbedBrowser | undefined
-let url = ''
+let pages: CodePages
 
 interface Seen {
   readonly players: number
@@ -32,45 +25,25 @@ interface Seen {
 }
 
 beforeAll(async () => {
-  folder = await PageFolder.build({
+  pages = await CodePages.serve({
     match: new URL('../browser-pages/code-page.ts', import.meta.url),
     worker: new URL('../browser-pages/code-worker.ts', import.meta.url),
   })
-  relay = await openRelay({
-    issuers: [bestProvider().importSigning(issuer.slice()).publicKey], port: 0, address: '127.0.0.1',
-    relayed: '127.0.0.1', webSocket: {},
-  })
-  rendezvous = await serveRendezvous({
-    port: 0, address: '127.0.0.1', issuer, static: folder.path,
-    relays: [{ address: relay.relayed, url: relay.webSocket!.url }],
-  })
-  url = `http://127.0.0.1:${rendezvous.port}/`
-  if (findBrowser() !== undefined || process.env['CI'] === 'true') browser = await TabbedBrowser.launch()
 })
+afterAll(() => pages.close())
 
-afterAll(async () => {
-  await browser?.close()
-  await rendezvous.close()
-  await relay.close()
-  folder.remove()
-})
-
-async function open(): Promise<Tab> {
-  const tab = await browser!.open(url)
-  await tab.until('typeof match === "object"')
-  return tab
-}
+const open = (): Promise<Tab> => pages.open()
 
 const look = (tab: Tab): Promise<Seen> => tab.evaluate<Seen>('match.state()')
 
 test('[HOST4, HOST5, HOST6] a hidden page hosts two pages and Node, and all learn its end', async ({ skip }) => {
-  if (browser === undefined) return skip(BROWSER_ADVICE)
+  if (!pages.hasBrowser) return skip(BROWSER_ADVICE)
   const [hostTab, one, two] = [await open(), await open(), await open()]
   const { code, link } = await hostTab.evaluate<{ code: string; link: string }>('match.hostMatch()')
-  expect(link).toBe(`${url}#${code}-${link.slice(-16)}`)
+  expect(link).toBe(`${pages.url}#${code}-${link.slice(-16)}`)
   expect(await one.evaluate(`match.join(${JSON.stringify(code)})`)).toBe('joined')
   expect(await two.evaluate(`match.join(${JSON.stringify(link)})`)).toBe('joined')
-  const node = await connect(game, code, { rendezvous: url })
+  const node = await connect(game, code, { rendezvous: pages.url })
   for (const tab of [one, two, hostTab]) await tab.until('match.state().players === 4')
   // The match begins by relay and moves to the data channel.
   for (const tab of [one, two]) await tab.until('match.state().path === "direct"')
@@ -102,8 +75,8 @@ test('[HOST4, HOST5, HOST6] a hidden page hosts two pages and Node, and all lear
 }, 120_000 + HIDDEN_MS)
 
 test('[HOST6, PATH3] a page joins a host on Node, directly, by WebSocket and by relay-only', async ({ skip }) => {
-  if (browser === undefined) return skip(BROWSER_ADVICE)
-  const hosted = await host(game, { rendezvous: url, signals: false, log: () => {} })
+  if (!pages.hasBrowser) return skip(BROWSER_ADVICE)
+  const hosted = await host(game, { rendezvous: pages.url, signals: false, log: () => {} })
   const [one, two, three] = [await open(), await open(), await open()]
   expect(await one.evaluate(`match.join(${JSON.stringify(hosted.code)})`)).toBe('joined')
   expect(await two.evaluate(`match.join(${JSON.stringify(hosted.code)}, { transports: ['websocket'] })`)).toBe('joined')
@@ -119,11 +92,11 @@ test('[HOST6, PATH3] a page joins a host on Node, directly, by WebSocket and by 
 }, 120_000)
 
 test('[HOST3] guests of a host that vanished without a word learn that it has left', async ({ skip }) => {
-  if (browser === undefined) return skip(BROWSER_ADVICE)
+  if (!pages.hasBrowser) return skip(BROWSER_ADVICE)
   const [hostTab, guest] = [await open(), await open()]
   const { code } = await hostTab.evaluate<{ code: string }>('match.hostMatch()')
   expect(await guest.evaluate(`match.join(${JSON.stringify(code)})`)).toBe('joined')
-  const node = await connect(game, code, { rendezvous: url })
+  const node = await connect(game, code, { rendezvous: pages.url })
   await guest.until('match.state().players === 3')
   await hostTab.evaluate('match.vanish()')
   await guest.until('match.state().end === "host-left"', 60_000)
