@@ -11,6 +11,7 @@
  * other client. Both tables have a limit.
  */
 
+import { GUEST_MS } from '../base/limits.ts'
 import { RESERVATION_ANSWER_MS, RESERVATIONS_MAX } from '../base/limits-fleet.ts'
 import type { Millis } from '../base/time.ts'
 import { bytesToText } from '../crypto/token-text.ts'
@@ -52,7 +53,9 @@ export interface Reservation<R extends HostedRoom = HostedRoom> {
   readonly room: R | undefined
   /** Whether a seat of a player is kept. */
   readonly isKept: boolean
-  readonly until: Millis
+  until: Millis
+  /** The limit up to which handshakes may extend that. */
+  readonly untilMax: Millis
 }
 
 export class Reservations<R extends HostedRoom = HostedRoom> {
@@ -60,6 +63,8 @@ export class Reservations<R extends HostedRoom = HostedRoom> {
   readonly #seats = new Map<string, Reservation<R>>()
   /** Keyed by the id of the request. */
   readonly #answers = new Map<string, { readonly answer: SeatAnswer; readonly until: Millis }>()
+  /** No seat is due before. */
+  #earliest: Millis = Infinity
 
   get count(): number {
     return this.#seats.size
@@ -87,6 +92,12 @@ export class Reservations<R extends HostedRoom = HostedRoom> {
     return tokenId === undefined ? undefined : this.#seats.get(bytesToText(tokenId))
   }
 
+  /** The client is on its way: its seat is kept during the handshake, but not forever. */
+  extend(tokenId: Uint8Array | undefined, until: Millis): void {
+    const seat = this.of(tokenId)
+    if (seat !== undefined) seat.until = Math.min(Math.max(seat.until, until), seat.untilMax)
+  }
+
   /** The client connects: its seat is free for it, now. */
   use(tokenId: Uint8Array): void {
     const key = bytesToText(tokenId)
@@ -96,15 +107,25 @@ export class Reservations<R extends HostedRoom = HostedRoom> {
 
   /** Frees the seats of clients that did not come in time. */
   expire(now: Millis): void {
-    for (const [key, seat] of this.#seats) if (now >= seat.until) this.#remove(key, seat)
-    for (const [id, { until }] of this.#answers) if (now >= until) this.#answers.delete(id)
+    // All answers are remembered equally long, so the oldest are first.
+    for (const [id, { until }] of this.#answers) {
+      if (now < until) break
+      this.#answers.delete(id)
+    }
+    if (now < this.#earliest) return
+    this.#earliest = Infinity
+    for (const [key, seat] of this.#seats) {
+      if (now >= seat.until) this.#remove(key, seat)
+      else this.#earliest = Math.min(this.#earliest, seat.until)
+    }
   }
 
   #keep(until: Millis, { tokens, isNew, isSpectator }: SeatOrder, room: R | undefined | Refusal): SeatAnswer {
     if (typeof room === 'string') return room
     const isKept = room !== undefined && isNew !== true && isSpectator !== true
     if (isKept && !room.seats.reserve(tokens.length)) return 'full'
-    for (const token of tokens) this.#seats.set(token, { room, isKept, until })
+    for (const token of tokens) this.#seats.set(token, { room, isKept, until, untilMax: until + 2 * GUEST_MS })
+    this.#earliest = Math.min(this.#earliest, until)
     return { room: room?.id ?? '' }
   }
 

@@ -16,19 +16,17 @@
 import { GUEST_MS } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import { isPromise, refusePromise, type UserCode } from '../base/user-code.ts'
-import { isEqualConstantTime } from '../crypto/constant-time.ts'
 import type { ConnectRequest, Refusal, Verdict } from '../endpoint/endpoint-config.ts'
-import { initialOptions, type HostedRoom } from './hosted-room.ts'
+import type { HostedRoom } from './hosted-room.ts'
 import { Invitations, type Invitation, type RoomPlan } from './invitations.ts'
 import { decodeJoin, type SentRequest } from './join-body.ts'
-import type { Reservations, SeatOrder } from './reservations.ts'
+import type { Reservation, Reservations, SeatOrder } from './reservations.ts'
 import type { TicketMint } from './resume-ticket.ts'
 import type { Seat } from './seats.ts'
-import { isMatch, type RoomDirectory } from './room-directory.ts'
-import type { RoomOrder } from './room-lifecycle.ts'
 import type { PasswordHasher } from './room-password.ts'
 import type { Asking } from './room-rules.ts'
 import type { SeatClaim } from './room-host-options.ts'
+import { isBuild, RoomSearch, type RoomSearchOptions } from './room-search.ts'
 import { dataOf, isSame, listingOf, withoutPassword } from './request-parts.ts'
 import { encodeWelcome } from './welcome.ts'
 
@@ -62,9 +60,7 @@ export interface DoorCounts {
 }
 
 /** What the door needs from the room host. */
-export interface RoomDoorOptions<R extends HostedRoom> {
-  readonly types: ReadonlyMap<string, R['type']>
-  readonly directory: RoomDirectory<R>
+export interface RoomDoorOptions<R extends HostedRoom> extends RoomSearchOptions<R> {
   readonly mint: TicketMint
   /** Seats that are kept for clients with a token. */
   readonly reservations: Reservations<R>
@@ -72,8 +68,6 @@ export interface RoomDoorOptions<R extends HostedRoom> {
   readonly needsReservation: boolean
   /** Whether the room with this number has moved to another process. */
   hasMoved(number: number): boolean
-  /** Reserves the identity of a new room, or returns why there can be none. */
-  planRoom(type: string, order: RoomOrder): RoomPlan<R> | Refusal
   /** Opens a planned room. */
   openPlan(plan: RoomPlan<R>): R | Refusal
   /** Opens the room of a match that began at another server. */
@@ -105,11 +99,13 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     moved: 0,
   }
   readonly invitations: Invitations<R> = new Invitations()
+  readonly #search: RoomSearch<R>
   readonly #options: RoomDoorOptions<R>
   #answers: LateAnswer[] = []
 
   constructor(options: RoomDoorOptions<R>) {
     this.#options = options
+    this.#search = new RoomSearch(options, this.invitations)
   }
 
   admit(request: ConnectRequest): Verdict | 'later' {
@@ -139,50 +135,55 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
   }
 
   #seat(request: ConnectRequest, sent: SentRequest): Verdict | 'later' | 'data' {
+    const { connection, from, token } = request
+    const { reservations, needsReservation, mint, now } = this.#options
     const isSpectator = sent.role === 'spectator'
-    const reserved = this.#options.reservations.of(request.token?.id)
-    if (this.#options.needsReservation && reserved === undefined) return 'refused'
-    const site = reserved?.room ?? this.#findRoom(sent, request, isSpectator)
+    const reserved = reservations.of(token?.id)
+    if (needsReservation && reserved === undefined) return 'refused'
+    const site = reserved?.room ?? this.#search.forClient(sent, request, isSpectator)
     if (typeof site === 'string') return site
-    const room = openRoom(site)
-    const hasSeat = reserved?.room !== undefined
-    if (room?.isFrozen === true || room?.ending === 'moved') return 'moved'
     const { password, join } = withoutPassword(sent)
-    // The client that creates a room knows its password.
-    if (room?.passwordHash !== undefined && !this.#isPassword(room.passwordHash, password, request.from))
-      return 'password'
-    if (!hasSeat && room?.isLocked === true) return 'locked'
-    const { type } = room ?? site as RoomPlan<R>
-    const isKept = reserved?.isKept === true && !isSpectator
-    if (room === undefined ? isSpectator && type.spectators === 0 : !isKept && !room.seats.hasRoom(isSpectator))
-      return 'full'
+    const closed = this.#refusalAt(site, reserved, isSpectator, password, from)
+    if (closed !== undefined) return closed
+    const { type } = site
     const data = dataOf(type.game, request.data.subarray(sent.optionsSize ?? 0))
     if (data === undefined) return 'data'
-    const { from, token } = request
-    const options = room?.options ?? (site as RoomPlan<R>).identity.options ?? {}
-    const asking = { from, token, join, data, options, room: room?.listing ?? listingOf(site as RoomPlan<R>) }
+    const room = openRoom(site)
+    const plan = site as RoomPlan<R>
+    const options = room?.options ?? plan.identity.options ?? {}
+    const asking = { from, token, join, data, options, room: room?.listing ?? listingOf(plan) }
     const refusal = this.#askAdmit(type, asking)
     if (refusal !== undefined) return refusal
-    const serial = this.#options.mint.drawSerial()
-    const peer = room === undefined ? ++(site as RoomPlan<R>).lastPeer : room.seats.drawPeer()
+    const serial = mint.drawSerial()
+    const peer = room === undefined ? ++plan.lastPeer : room.seats.drawPeer()
+    const until = now() + INVITATION_MS
     const invitation: Invitation<R> = {
-      site,
-      peer,
-      isSpectator,
-      serial,
-      until: this.#options.now() + INVITATION_MS,
-      usedSerial: undefined,
-      isAwaited: false,
-      tokenUser: request.token?.user,
-      reservation: reserved && request.token?.id,
-      user: request.token?.user,
-      data,
-      welcome: this.#welcome(site, peer, serial, false),
+      site, peer, isSpectator, serial, until, usedSerial: undefined, isAwaited: false, tokenUser: token?.user,
+      reservation: reserved && token?.id, user: token?.user, data, welcome: this.#welcome(site, peer, serial, false),
     }
-    this.invitations.add(request.connection, invitation)
-    const verdict = this.#authorise(request.connection, type, asking, invitation)
-    if (verdict === 'refused') this.invitations.remove(request.connection)
+    this.invitations.add(connection, invitation)
+    const verdict = this.#authorise(connection, type, asking, invitation)
+    if (verdict === 'refused') this.invitations.remove(connection)
+    else if (reserved !== undefined) reservations.extend(token?.id, until)
     return verdict
+  }
+
+  /** Why a new client gets no seat there. Undefined: it may get one. */
+  #refusalAt(
+    site: R | RoomPlan<R>, reserved: Reservation<R> | undefined, isSpectator: boolean, password: string | undefined,
+    from: string,
+  ): Refusal | undefined {
+    const room = openRoom(site)
+    // The client that creates a room knows its password.
+    if (room === undefined) return isSpectator && site.type.spectators === 0 ? 'full' : undefined
+    if (room.isFrozen || room.ending === 'moved') return 'moved'
+    if (room.passwordHash !== undefined && !this.#isPassword(room.passwordHash, password, from)) return 'password'
+    const isItsRoom = reserved?.room !== undefined
+    // A seat to watch from is no seat to play at: not even in a room that was locked meanwhile.
+    if (isItsRoom && !reserved.isKept && !isSpectator) return 'refused'
+    if (!isItsRoom && room.isLocked) return 'locked'
+    const isKept = reserved?.isKept === true && !isSpectator
+    return isKept || room.seats.hasRoom(isSpectator) ? undefined : 'full'
   }
 
   /** Whether the password is right. A missing one does not count as a guess. */
@@ -246,7 +247,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     const seat = ticket === undefined ? undefined : room?.seats.of(ticket.peer)
     if (ticket === undefined) this.tickets.forged++
     else if (room?.isFrozen === true || (room === undefined && this.#options.hasMoved(ticket.room))) return 'moved'
-    else if (room === undefined || seat === undefined || !isEqualConstantTime(room.type.game.fingerprint, fingerprint))
+    else if (room === undefined || seat === undefined || !isBuild(room.type, fingerprint))
       this.tickets.expired++
     else if (!room.seats.accepts(seat, ticket.serial)) this.tickets.spent++
     else if (!this.#isOwner(room.tokenUserOf(seat.peer), token)) this.tickets.stolen++
@@ -294,27 +295,11 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     return welcome
   }
 
-  /** The room for reserved seats: the one that is asked for, the fullest that fits, or a new one. */
+  /** The room for reserved seats, which is opened now if it is new. Undefined: the clients create it. */
   findReserved(order: SeatOrder): R | undefined | Refusal {
-    const { directory, types, planRoom, openPlan } = this.#options
-    const { fingerprint, filter = {}, isSpectator = false, tokens } = order
-    const isOurs = ({ game }: R['type']): boolean => isEqualConstantTime(game.fingerprint, fingerprint)
-    const isNamed = order.room !== undefined || order.code !== undefined
-    const named = order.room !== undefined ? directory.byId(order.room) : directory.byCode(order.code ?? '')
-    if (isNamed) {
-      if (named === undefined || named.ending !== undefined || !isOurs(named.type)) return 'no-room'
-      return named.isFrozen ? 'moved' : named.isLocked ? 'locked' : named
-    }
-    const name = order.type ?? [...types].find(([, type]) => isOurs(type))?.[0] ?? ''
-    const type = types.get(name)
-    if (type === undefined || !isOurs(type)) return 'no-room'
-    if (order.isNew === true) return type.mayCreate ? undefined : 'refused'
-    const isFit = ({ seats }: R): boolean => isSpectator || seats.free >= tokens.length
-    const found = order.isFresh === true ? undefined : directory.findSeat(name, filter, isSpectator, isFit)
-    if (found !== undefined || isSpectator || !type.mayCreate) return found ?? 'full'
-    const asked = { metadata: { ...type.metadata, ...filter }, isPrivate: false, options: initialOptions(type) }
-    const plan = planRoom(name, asked)
-    const room = typeof plan === 'string' ? plan : openPlan(plan)
+    const site = this.#search.forOrder(order)
+    if (site === undefined || typeof site === 'string' || !('identity' in site)) return site
+    const room = this.#options.openPlan(site)
     if (order.isFresh === true && typeof room !== 'string') room.isLocked = true
     return room
   }
@@ -322,63 +307,6 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
   /** In a fleet a ticket is enough, because the token of before named another server, or its issuer is away. */
   #isOwner(user: Uint8Array | undefined, token: ConnectRequest['token']): boolean {
     return (this.#options.needsReservation && token === undefined) || isSame(user, token?.user)
-  }
-
-  #findRoom(
-    join: SentRequest,
-    { fingerprint, data }: ConnectRequest,
-    isSpectator: boolean,
-  ): R | RoomPlan<R> | Refusal | 'data' {
-    const { directory, types } = this.#options
-    const isOurs = ({ game }: { readonly game: { readonly fingerprint: Uint8Array } }): boolean =>
-      isEqualConstantTime(game.fingerprint, fingerprint)
-    const named = 'room' in join ? directory.byId(join.room) : 'code' in join ? directory.byCode(join.code) : undefined
-    if ('room' in join || 'code' in join)
-      return named !== undefined && named.ending === undefined && isOurs(named.type) ? named : 'no-room'
-    const asked = 'create' in join ? join.create : 'quick' in join ? join.quick : undefined
-    const name = asked ?? [...types].find(([, type]) => isOurs(type))?.[0] ?? ''
-    const type = types.get(name)
-    if (type === undefined || !isOurs(type)) return 'no-room'
-    if ('create' in join) return type.mayCreate ? this.#planAsked(name, type, join, data) : 'refused'
-    const filter = 'filter' in join ? (join.filter ?? {}) : {}
-    // Clients that join together share a room. When there are more than a room has seats, they are spread over several.
-    const isRoomy = (site: R | RoomPlan<R>, players: number): boolean =>
-      players + this.invitations.newcomersTo(site) < type.capacity
-    const found = directory.findSeat(
-      name,
-      filter,
-      isSpectator,
-      (room) => isSpectator || isRoomy(room, room.seats.players),
-    )
-    if (found !== undefined) return found
-    const mayCreate = type.mayCreate && !isSpectator
-    const isOpenTo = ({ code, passwordHash, metadata }: RoomPlan<R>['identity']): boolean =>
-      code === '' && passwordHash === undefined && isMatch(metadata, filter)
-    const planned = mayCreate ? this.invitations.findPlan((plan) =>
-      plan.type === type && isOpenTo(plan.identity) && isRoomy(plan, 0)) : undefined
-    if (planned !== undefined) return planned
-    const order = { metadata: { ...type.metadata, ...filter }, isPrivate: false, options: initialOptions(type) }
-    const plan = mayCreate ? this.#options.planRoom(name, order) : 'full'
-    // Invitations do not block a seat: when no other room can be made, a seat that is still free is worth a try.
-    return plan === 'full' ? directory.findSeat(name, filter, isSpectator) ?? plan : plan
-  }
-
-  /** Plans the room that a client asks to create. Its options are the first bytes of the join data. */
-  #planAsked(
-    name: string,
-    type: R['type'],
-    { metadata, isPrivate = false, password, optionsSize = 0 }: Extract<SentRequest, { readonly create: string }>,
-    data: Uint8Array,
-  ): RoomPlan<R> | Refusal | 'data' {
-    const options = optionsSize === 0 ? initialOptions(type)
-      : optionsSize > data.length ? undefined : type.game.optionsCodec?.decode(data.subarray(0, optionsSize))
-    if (options === undefined) return 'data'
-    return this.#options.planRoom(name, {
-      metadata: { ...type.metadata, ...metadata },
-      isPrivate,
-      options,
-      ...(password !== undefined && { password }),
-    })
   }
 
   #welcome(site: R | RoomPlan<R>, peer: number, serial: number, isBack: boolean): Uint8Array {

@@ -239,6 +239,30 @@ describe('a host of a fleet', () => {
     expect([host.reservations.count, refused]).toEqual([4096, 904])
   })
 
+  test('[FLEET2] a seat to watch from is no seat to play at, also in a room that was locked meanwhile', () => {
+    const host = createFleetHost(1, { spectators: 2 })
+    const room = host.create('relay')
+    const clients = new Clients(host)
+    expect(host.reserve(0, order('w', [1, 2], { room: room.id, isSpectator: true }))).toEqual({ room: room.id })
+    room.isLocked = true
+    expect(clients.join({}, idOf(1))).toBe(undefined)
+    expect(clients.join({ role: 'spectator' }, idOf(2))?.seat?.room).toBe(room.id)
+    expect([room.seats.players, room.seats.spectators]).toEqual([0, 1])
+    expect(host.reserve(0, order('l', [3], { room: room.id }))).toBe('locked')
+  })
+
+  test('[FLEET2] a seat is kept during a slow handshake, but not forever', () => {
+    const host = createFleetHost()
+    host.reserve(0, order('a', [1, 2]))
+    const key = idOf(1)
+    host.reservations.extend(key, 11_000)
+    host.reservations.extend(key, 99_000)
+    host.drain(5001, { send: () => true })
+    expect([host.reservations.of(key)?.until, host.reservations.of(idOf(2))]).toEqual([15_000, undefined])
+    host.drain(15_000, { send: () => true })
+    expect([host.reservations.count, host.rooms[0]!.seats.free]).toEqual([0, 2])
+  })
+
   test('[FLEET5] a room moves: its tickets are valid on the other host, and its clients get `moved` here', () => {
     const here = createFleetHost(1)
     const there = createFleetHost(2)
