@@ -1,11 +1,12 @@
 /**
  * Players of a chaos row: `players-process.ts FLEET_URL COUNT PER_SECOND`. They join by UDP at a steady rate, and say
- * what happened to their matches once a second.
+ * what happened to their matches four times a second. With the environment variable MATCHED, the matchmaker groups
+ * them.
  *
  * A match is lost for a player that gets another seat than its own, that is closed, or whose world began anew.
  */
 
-import { connect, fleet, type Room } from 'tickwire/node'
+import { connect, findMatch, fleet, type Room } from 'tickwire/node'
 import { game, Walker } from './game.ts'
 import type { PlayersReport } from './players.ts'
 
@@ -16,14 +17,17 @@ const gapsMs: number[] = []
 const lost: { [why: string]: number } = {}
 let failed = 0
 let backs = 0
+let open = 0
 let isEnding = false
 
 async function play(index: number): Promise<void> {
   const startedAt = performance.now()
   try {
-    const room = await connect(game, fleet(url), { transport: 'udp', development: false, retryMs: 20_000 })
+    const [seat] = process.env['MATCHED'] === undefined ? [] : await findMatch(game, url, { timeoutMs: 120_000 })
+    const room = await connect(game, fleet(url, seat), { transport: 'udp', development: false, retryMs: 20_000 })
     joinMs.push(performance.now() - startedAt)
     rooms[index] = room
+    if (room.security.identity !== 'verified' || room.security.suite === '' || room.transport !== 'udp') open++
     watch(room)
   } catch (error) {
     failed++
@@ -62,13 +66,14 @@ function watch(room: Room): void {
 
 setInterval(() => {
   const playing = rooms.filter((room) => room !== undefined && !room.isAway).length
-  process.send?.({ playing, failed, backs, lost, joinMs, gapsMs } satisfies PlayersReport)
+  process.send?.({ playing, failed, backs, open, lost, joinMs, gapsMs } satisfies PlayersReport)
 }, 250)
 process.on('message', () => {
   isEnding = true
   for (const room of rooms) room?.leave()
   setTimeout(() => process.exit(0), 300)
 })
+process.once('disconnect', () => process.exit(1))
 const startedAt = performance.now()
 for (let index = 0; index < Number(count); index++) {
   await new Promise((resolve) => {

@@ -10,6 +10,8 @@ export interface PlayersReport {
   readonly failed: number
   /** Ways back to a seat. */
   readonly backs: number
+  /** Connections that are not by UDP, not sealed, or to a server that did not prove its identity. */
+  readonly open: number
   /** Lost matches, by the way they were lost. */
   readonly lost: { readonly [why: string]: number }
   readonly joinMs: readonly number[]
@@ -17,7 +19,7 @@ export interface PlayersReport {
   readonly gapsMs: readonly number[]
 }
 
-const NOTHING: PlayersReport = { playing: 0, failed: 0, backs: 0, lost: {}, joinMs: [], gapsMs: [] }
+const NOTHING: PlayersReport = { playing: 0, failed: 0, backs: 0, open: 0, lost: {}, joinMs: [], gapsMs: [] }
 
 export class Players {
   readonly #children: readonly ChildProcess[]
@@ -41,6 +43,10 @@ export class Players {
 
   get backs(): number {
     return this.#sum(({ backs }) => backs)
+  }
+
+  get open(): number {
+    return this.#sum(({ open }) => open)
   }
 
   /** Matches that were lost, counted by players. */

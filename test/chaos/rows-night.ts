@@ -1,38 +1,93 @@
-/** A night of a studio: many players join, Redis restarts, and every game server is replaced while matches run. */
+/** A night of a studio: players find matches, Redis restarts, and every process is replaced while matches run. */
 
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { hasRedis } from '../contract/redis-server.ts'
 import type { ChaosRow } from './chaos-row.ts'
-import { ended, sleep, until } from './chaos-stage.ts'
+import { type ChaosStage, ended, freePort, type ServiceProcess, sleep, status, until } from './chaos-stage.ts'
+import { haproxy } from './haproxy.ts'
+import type { Players } from './players.ts'
+
+const SEATS = 8
+const missing = !hasRedis ? 'redis-server is not installed'
+  : spawnSync('haproxy', ['-v']).status !== 0 ? 'haproxy is not installed' : undefined
 
 const night: ChaosRow = {
   name: 'whole-night',
-  what: 'players join by UDP, Redis restarts, and all game servers are replaced (--long: 1,000 players, 8 servers)',
-  missing: hasRedis ? undefined : 'redis-server is not installed',
-  bars: { lost_matches: 0, failed_joins: 0, join_ms_p99: 10_000, gap_ms_p99: 2000, not_moved: 0 },
+  what: 'players find matches by UDP, Redis restarts meanwhile, and every process is replaced by a new one '
+    + '(--long: 1,000 players, 8 game servers)',
+  missing,
+  bars: {
+    lost_matches: 0, failed_joins: 0, join_ms_p99: 10_000, gap_ms_p99: 2000, not_moved: 0, not_sealed: 0,
+    not_of_eight: 0, listed_again_ms: 11_000,
+  },
   async run(stage, isLong) {
-    const [servers, players, perSecond, processes] = isLong ? [8, 1000, 50, 4] as const : [2, 16, 20, 1] as const
+    const [servers, players, perSecond, processes] = isLong ? [8, 1000, 50, 4] as const : [2, 16, 20, 2] as const
     const redis = await stage.redis()
-    const fleet = await stage.fleet(['--store', redis.url])
+    const options = ['--store', redis.url, '--drain', '1500ms']
+    const services = [await stage.fleet(options), await stage.fleet(options)]
+    const front = await freePort()
+    const file = `${stage.folder}/haproxy.cfg`
+    writeFileSync(file, haproxy(front, services.map(({ port }) => port)))
+    stage.spawn('haproxy', ['-db', '-q', '-f', file])
+    const url = `http://127.0.0.1:${front}`
+    await until(async () => await status(`${url}/readyz`) === 200, 'the proxy answers')
+    const listing = ['--publish', 'open', '--rate-limit', '1000/min', '--store', redis.url, '--drain', '1s']
+    const tracker = await stage.service('track', listing)
+    const env = { TRACKER: tracker.url }
     const old = []
-    for (let index = 0; index < servers; index++) old.push(await stage.server(fleet.url))
-    const crowd = await stage.players(fleet.url, players, perSecond, processes)
-    const all = (): boolean => crowd.playing === players
-    await until(() => crowd.playing + crowd.failed >= players, 'all have joined', 300_000)
+    for (let index = 0; index < servers; index++) old.push(await stage.server(url, '1', SEATS, env))
+    await until(async () => await listed(tracker) === servers, 'the tracker lists all servers')
+
+    const crowd = await stage.players(url, players, perSecond, processes, { MATCHED: '1' })
+    const hasJoined = (share: number) => (): boolean => crowd.playing + crowd.failed >= players * share
+    await until(hasJoined(0.5), 'half of them play', 300_000)
     await redis.kill()
     await sleep(2000)
     await redis.restart()
+    const listedMs = await until(async () => await listed(tracker) === servers, 'the tracker lists all servers again')
+    await until(hasJoined(1), `all have joined: ${crowd.failed} failed`, 300_000)
+    const { rooms } = await (await fetch(`${url}/rooms`)).json() as { rooms: { players: number }[] }
+
+    await replace(stage, 'track', tracker, listing)
+    for (const service of services) {
+      await replace(stage, 'fleet', service, ['--rate-limit', '1000000000', ...options])
+      // HAProxy takes it up again after two good checks.
+      await sleep(1500)
+    }
     for (const server of old) {
-      await stage.server(fleet.url, '2')
+      await stage.server(url, '2', SEATS, env)
       server.child.kill('SIGTERM')
       await ended(server.child)
-      await until(all, `all play again, not ${crowd.playing}: ${crowd.lost}`, 120_000)
+      await untilAllPlay(crowd, players)
     }
     await sleep(1000)
     return {
       lost_matches: crowd.lostCount, failed_joins: crowd.failed, join_ms_p99: crowd.join(0.99),
-      gap_ms_p99: crowd.gap(0.99), not_moved: Math.max(0, players - crowd.backs),
+      gap_ms_p99: crowd.gap(0.99), not_moved: Math.max(0, players - crowd.backs), not_sealed: crowd.open,
+      not_of_eight: players / SEATS - rooms.filter((room) => room.players === SEATS).length, listed_again_ms: listedMs,
     }
   },
+}
+
+async function replace(stage: ChaosStage, command: string, old: ServiceProcess, options: string[]): Promise<void> {
+  old.child.kill('SIGTERM')
+  await ended(old.child)
+  await stage.service(command, options, old.port)
+}
+
+async function untilAllPlay(crowd: Players, players: number): Promise<void> {
+  try {
+    await until(() => crowd.playing === players, 'all play again', 120_000)
+  } catch (error) {
+    throw new Error(`${String(error)}: ${crowd.playing} of ${players}, lost: ${crowd.lost}`)
+  }
+}
+
+async function listed(tracker: ServiceProcess): Promise<number> {
+  const answer = await fetch(`${tracker.url}/v1/listings?limit=100`, { signal: AbortSignal.timeout(2000) })
+  const { listings = [], isStale } = await answer.json() as { listings?: unknown[]; isStale?: boolean }
+  return isStale === true ? 0 : listings.length
 }
 
 export const NIGHT_ROWS: readonly ChaosRow[] = [night]

@@ -6,6 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { hasRedis } from '../contract/redis-server.ts'
 import type { ChaosRow } from './chaos-row.ts'
 import { type ChaosStage, ended, freePort, roomsOf, sleep, status, until } from './chaos-stage.ts'
+import { haproxy } from './haproxy.ts'
 import { percentile } from './players.ts'
 import { askSeat, twoMatches } from './rows-fleet.ts'
 
@@ -172,7 +173,7 @@ const rollingHttp: ChaosRow = {
     const front = await freePort()
     const file = `${stage.folder}/haproxy.cfg`
     writeFileSync(file, haproxy(front, instances.map(({ port }) => port)))
-    stage.spawn('haproxy', ['-db', '-f', file])
+    stage.spawn('haproxy', ['-db', '-q', '-f', file])
     const url = `http://127.0.0.1:${front}`
     await until(async () => await status(`${url}/rooms`) === 200, 'the proxy answers')
     const players = await twoMatches(stage, url)
@@ -210,26 +211,6 @@ function fill(path: string, size: number): void {
   } catch {
     // reason: it did not fit, and the next one is smaller
   }
-}
-
-function haproxy(front: number, ports: readonly number[]): string {
-  return `global
-  maxconn 2000
-defaults
-  mode http
-  timeout connect 1s
-  timeout client 30s
-  timeout server 30s
-  option redispatch
-  retries 3
-  retry-on conn-failure empty-response
-frontend front
-  bind 127.0.0.1:${front}
-  default_backend fleet
-backend fleet
-  option httpchk GET /readyz
-${ports.map((port) => `  server s${port} 127.0.0.1:${port} check inter 300ms fall 2 rise 2`).join('\n')}
-`
 }
 
 /** A TCP line that can be cut without closing it. */

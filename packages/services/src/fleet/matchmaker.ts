@@ -13,7 +13,7 @@ import type { Static } from 'typebox'
 import { HttpRefusal, type Site } from '../http/site.ts'
 import { leaseIdOf } from '../store/lease-key.ts'
 import { LEASE_PAGE_MAX, type Leases } from '../store/leases.ts'
-import type { GameServers } from './game-servers.ts'
+import type { GameServer, GameServers } from './game-servers.ts'
 import type { Group, Propose, Ticket } from './propose.ts'
 import { Refusal, SeatsGiven, ServerId, TicketWaits, TicketWanted } from './schemas.ts'
 import type { ReservedSeats, SeatDesk } from './seat-desk.ts'
@@ -87,10 +87,11 @@ export class Matchmaker {
   }
 
   /** Waits for seats, up to `waitMs`. Undefined: there are none yet. */
-  async wait(wanted: Wanted): Promise<ReservedSeats | 'unavailable' | undefined> {
+  async wait(wanted: Wanted): Promise<ReservedSeats | 'unavailable' | 'too-many' | undefined> {
     const { leases, instance } = this.#options
-    const { id, waitMs } = wanted
+    const { id, waitMs, party = 1 } = wanted
     this.counts.asked++
+    if (party > (this.#typeOf(wanted)?.capacity ?? Infinity)) return 'too-many'
     const until = performance.now() + waitMs
     let hasTicket = false
     for (;;) {
@@ -149,14 +150,20 @@ export class Matchmaker {
       byType.set(key, [...byType.get(key) ?? [], ticket])
     }
     for (const waiting of byType.values()) {
-      const [{ fingerprint, type } = { fingerprint: '', type: '' }] = waiting
-      const known = this.#options.servers.all.flatMap(({ types }) => types)
-        .find((each) => each.fingerprint === fingerprint && (type === undefined || each.name === type))
+      const [first] = waiting
+      if (first === undefined) continue
+      const known = this.#typeOf(first)
       if (known === undefined) continue
       const tickets = new Map(waiting.map((each) => [each.id, each]))
       const groups = this.#propose(waiting.map((each) => ticketOf(each, known.name)), known.capacity)
       await Promise.all(groups.map((group) => this.#assign(group, tickets, known, leader)))
     }
+  }
+
+  /** The type of room that a ticket is for, as a game server has it. */
+  #typeOf({ fingerprint, type }: Pick<Wanted, 'fingerprint' | 'type'>): GameServer['types'][number] | undefined {
+    return this.#options.servers.all.flatMap(({ types }) => types)
+      .find((each) => each.fingerprint === fingerprint && (type === undefined || each.name === type))
   }
 
   #propose(tickets: readonly Ticket[], capacity: number): readonly Group[] {
@@ -170,8 +177,7 @@ export class Matchmaker {
   }
 
   async #assign(
-    group: Group, tickets: Map<string, Waiting>, type: { name: string; fingerprint: string; capacity: number },
-    leader: number,
+    group: Group, tickets: Map<string, Waiting>, type: GameServer['types'][number], leader: number,
   ): Promise<void> {
     const { leases, seats, instance } = this.#options
     const members = [...new Set(group.tickets)].flatMap((id) => tickets.get(id) ?? [])
@@ -194,7 +200,9 @@ export class Matchmaker {
     for (const { id, party: count = 1, instance: where } of members) {
       const own = { ...given, tokens: given.tokens.slice(at, at += count) }
       const put = await leases.put('seat', assignmentOf(id), instance, JSON.stringify(own), ASSIGNED_MS)
-      if (typeof put === 'number') this.counts.grouped++
+      // Without an assignment the ticket waits on. `taken`: another leader has assigned it.
+      if (typeof put !== 'number' && put !== 'taken') continue
+      if (put !== 'taken') this.counts.grouped++
       await leases.drop('ticket', id, id)
       await leases.send(where, id)
     }
@@ -223,6 +231,8 @@ export function addMatchRoutes(app: Site, matchmaker: Matchmaker): void {
     const given = await matchmaker.wait(request.body)
     if (given === 'unavailable')
       throw new HttpRefusal(503, 'store', 'The store does not answer.', 'Send the same ticket again.')
+    if (given === 'too-many')
+      throw new HttpRefusal(409, 'full', 'The party is larger than a room.', 'Make smaller parties.')
     return given === undefined ? reply.code(202).send({ isWaiting: true }) : given
   })
   app.delete('/match/tickets/:id', { schema: { params: ServerId, hide: true } }, async (request) => {

@@ -5,7 +5,7 @@
 
 import { bestProvider, resultBytes } from 'tickwire/node'
 import { HttpRefusal, type Site } from '../http/site.ts'
-import type { Records } from '../store/records.ts'
+import { isRecord, type Records } from '../store/records.ts'
 import { checkSigned } from './routes.ts'
 import { Refusal, Result, ResultAnswer, ResultsAsked } from './schemas.ts'
 
@@ -30,7 +30,10 @@ export function addResultRoutes(app: Site, desk: ResultDesk): void {
     const key = bestProvider().importVerifying(Uint8Array.from(Buffer.from(identity, 'hex')))
     if (!key.verify(resultBytes({ id, at, ...rest }), Uint8Array.from(Buffer.from(signature, 'hex'))))
       throw new HttpRefusal(400, 'signature', 'Not signed by this server.', 'Sign the bytes as they are sent.')
-    const added = await records.add(KIND, id, at, JSON.stringify({ ...rest, identity, signature }))
+    const body = JSON.stringify({ ...rest, identity, signature })
+    if (!isRecord(KIND, at, body))
+      throw new HttpRefusal(413, 'too-large', 'The result is too large.', 'Report at most 32 KiB.')
+    const added = await records.add(KIND, id, at, body)
     // A result that waits in memory is not acknowledged: its server keeps it, and sends it again.
     if (added === 'waiting') throw new HttpRefusal(503, 'waiting', 'The result is not stored yet.', 'Send it again.')
     if (added === 'failed') throw new HttpRefusal(503, 'failed', 'The result was not stored.', 'Send it again.')

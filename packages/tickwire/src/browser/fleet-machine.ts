@@ -7,6 +7,8 @@ import type { Game } from '../core/game/define-game.ts'
 
 const pageFleet: FleetMachine = {
   entropy: { fill: (bytes) => void crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>) },
+  now: () => performance.now(),
+  wait: (ms) => new Promise((resolve) => { setTimeout(resolve, ms) }),
   async ask(method, url, body, ms) {
     const response = await fetch(url, {
       method, signal: AbortSignal.timeout(ms),

@@ -4,10 +4,13 @@ import { findMatchBy, findSeatsBy, type MatchRequest } from '../core/client/find
 import type { FleetSeat } from '../core/client/fleet-place.ts'
 import type { FleetMachine, SeatRequest } from '../core/client/fleet.ts'
 import type { Game } from '../core/game/define-game.ts'
+import { monotonicNow } from './clock.ts'
 import { systemEntropy } from './entropy.ts'
 
 export const nodeFleet: FleetMachine = {
   entropy: systemEntropy,
+  now: monotonicNow,
+  wait: (ms) => new Promise((resolve) => { setTimeout(resolve, ms) }),
   async ask(method, url, body, ms) {
     const response = await fetch(url, {
       method, signal: AbortSignal.timeout(ms),

@@ -19,7 +19,7 @@ import type { SeatAnswer, SeatOrder } from '../core/rooms/reservations.ts'
 import { monotonicNow as now } from './clock.ts'
 import type { FleetLink } from './fleet-link.ts'
 import { FleetMoves } from './fleet-moves.ts'
-import { FleetResults, type MatchResult } from './fleet-results.ts'
+import { FleetResults, type MatchResult, type ReportAnswer } from './fleet-results.ts'
 import { isFleetRequest, readFleetBody } from './fleet-signature.ts'
 import { FLEET_PATH } from './serve-routes.ts'
 import type { ServeLog } from './status-log.ts'
@@ -137,9 +137,12 @@ export class FleetMember {
     await this.#report()
     const { rooms } = this.#home
     const until = now() + ms
+    // Seats were promised in this room, at this process. No new ones are, so their clients are here soon.
+    const awaitedUntil = now() + Math.min(RESERVATION_MS, ms / 2)
     for (;;) {
-      const left = rooms.rooms.filter((room) => room.ending === undefined && !room.seats.isEmpty)
-      if (left.length === 0 || now() > until) break
+      const all = rooms.rooms.filter((room) => room.ending === undefined && !room.seats.isEmpty)
+      if (all.length === 0 || now() > until) break
+      const left = all.filter(({ seats }) => seats.reserved === 0 || now() > awaitedUntil)
       let movedCount = 0
       for (let at = 0; at < left.length && now() <= until; at += MOVES_AT_ONCE) {
         const batch = left.slice(at, at + MOVES_AT_ONCE)
@@ -164,7 +167,7 @@ export class FleetMember {
   }
 
   /** Stores the result of a match in the fleet. Resolves when it is stored there, and is kept until then. */
-  report(room: Pick<Match, 'id' | 'typeName'>, result: MatchResult): Promise<void> {
+  report(room: Pick<Match, 'id' | 'typeName'>, result: MatchResult): Promise<ReportAnswer> {
     return this.results.add(room, result)
   }
 

@@ -4,7 +4,8 @@
  *   A: freeze ─▶ POST B/tickwire/fleet/thaw ─▶ B: restore, still frozen ─▶ claim ─▶ run ─▶ A: release, clients: moved
  *
  * The fleet decides which of the two has the room: the first that claims the move. A timeout alone decides nothing. If
- * B does not answer, A claims the move for itself: either B can no longer get it, or B has it already.
+ * B does not answer, A claims the move for itself: either B can no longer get it, or B has it already. If the fleet
+ * does not answer either until A has to end, A gives the room up, because B may have it.
  *
  * Invariant: a room runs in one process at most.
  */
@@ -94,7 +95,8 @@ export class FleetMoves {
       for (;;) {
         const claimed = await this.#claim(move)
         if (claimed !== 'unknown') return claimed === 'taken'
-        if (now() > until) return false
+        // It may run there. Here it would end now anyway, so its clients look for it.
+        if (now() > until) return true
         await new Promise((resolve) => { setTimeout(resolve, PAUSE_MS) })
       }
     }

@@ -6,30 +6,42 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { RESULTS_WAITING_MAX } from '../core/base/limits-fleet.ts'
+import { RESULT_BYTES_MAX, RESULT_CHARS_MAX, RESULTS_WAITING_MAX } from '../core/base/limits-fleet.ts'
 import type { Match } from '../core/game/match.ts'
 import type { FleetLink } from './fleet-link.ts'
+import type { ServeLog } from './status-log.ts'
 
 /** What a match ended with: JSON of the game. */
 export type MatchResult = { readonly [name: string]: unknown }
 
+/**
+ * What became of a result. `refused`: it is too large, or the fleet will never store it. `dropped`: 1,000 newer ones
+ * waited.
+ */
+export type ReportAnswer = 'stored' | 'refused' | 'dropped'
+
+/** What results need of their server. */
+export interface ResultsHome {
+  readonly identity: Uint8Array
+  sign(bytes: Uint8Array): Uint8Array
+  readonly log: ServeLog
+}
+
 interface Waiting {
   readonly body: { readonly id: string }
-  readonly done: () => void
+  readonly done: (answer: ReportAnswer) => void
 }
 
 const RETRY_MS = 1000
 
 export class FleetResults {
-  /** Results that were dropped, because too many waited. */
-  dropped = 0
   readonly #link: FleetLink
-  readonly #home: { readonly identity: Uint8Array; sign(bytes: Uint8Array): Uint8Array }
+  readonly #home: ResultsHome
   readonly #waiting: Waiting[] = []
   #isSending = false
   #isClosed = false
 
-  constructor(link: FleetLink, home: { readonly identity: Uint8Array; sign(bytes: Uint8Array): Uint8Array }) {
+  constructor(link: FleetLink, home: ResultsHome) {
     this.#link = link
     this.#home = home
   }
@@ -39,19 +51,18 @@ export class FleetResults {
     return this.#waiting.length
   }
 
-  /** Resolves when the fleet has stored it. */
-  async add({ id: room, typeName: game }: Pick<Match, 'id' | 'typeName'>, result: MatchResult): Promise<void> {
+  /** Resolves when the fleet has stored it, or never will. */
+  async add({ id: room, typeName: game }: Pick<Match, 'id' | 'typeName'>, result: MatchResult): Promise<ReportAnswer> {
     const id = randomBytes(16).toString('hex')
     const at = Date.now()
     const text = JSON.stringify(result)
     const { identity, sign } = this.#home
     const signature = Buffer.from(sign(resultBytes({ id, game, room, at, text }))).toString('hex')
-    await new Promise<void>((resolve) => {
-      const body = { id, game, room, at, text, identity: Buffer.from(identity).toString('hex'), signature }
-      if (this.#waiting.length >= RESULTS_WAITING_MAX) {
-        this.#waiting.shift()
-        this.dropped++
-      }
+    const body = { id, game, room, at, text, identity: Buffer.from(identity).toString('hex'), signature }
+    if (text.length > RESULT_CHARS_MAX || Buffer.byteLength(JSON.stringify(body)) > RESULT_BYTES_MAX)
+      return this.#refuse(`it has ${text.length} characters (expected at most ${RESULT_CHARS_MAX})`)
+    return await new Promise((resolve) => {
+      if (this.#waiting.length >= RESULTS_WAITING_MAX) this.#waiting.shift()?.done('dropped')
       this.#waiting.push({ body, done: resolve })
       void this.#send()
     })
@@ -74,14 +85,20 @@ export class FleetResults {
       const [first] = this.#waiting
       if (first === undefined) break
       const { status } = await this.#link.ask('POST', '/results', first.body)
-      // 400: no later attempt would be better.
-      if (status === 200 || status === 400) {
+      const isRefused = status === 400 || status === 413
+      if (status === 200 || isRefused) {
         const at = this.#waiting.indexOf(first)
         if (at >= 0) this.#waiting.splice(at, 1)
-        first.done()
+        // No later attempt would be better, and others wait behind it.
+        first.done(isRefused ? this.#refuse(`the fleet refused it with status ${status}`) : 'stored')
       } else await new Promise((resolve) => { setTimeout(resolve, RETRY_MS) })
     }
     this.#isSending = false
+  }
+
+  #refuse(problem: string): 'refused' {
+    this.#home.log({ level: 'error', event: 'result-refused', message: `a result is not stored: ${problem}` })
+    return 'refused'
   }
 }
 

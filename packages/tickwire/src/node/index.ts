@@ -8,7 +8,7 @@ export { fleet, type FleetPlace, type FleetSeat } from '../core/client/fleet-pla
 export type { SeatRequest } from '../core/client/fleet.ts'
 export type { MatchRequest } from '../core/client/find-match.ts'
 export type { FleetOptions } from './fleet-link.ts'
-export type { MatchResult } from './fleet-results.ts'
+export type { MatchResult, ReportAnswer } from './fleet-results.ts'
 export { resultBytes } from './fleet-results.ts'
 export { isFleetRequest, signFleetRequest } from './fleet-signature.ts'
 export { host, HostedMatch, type HostOptions, type MeshHostOptions } from './host.ts'

@@ -20,7 +20,7 @@ import type { Recorder } from '../core/replay/recorder.ts'
 import { monotonicNow } from './clock.ts'
 import { FleetMember } from './fleet-member.ts'
 import { FleetLink, type FleetOptions } from './fleet-link.ts'
-import type { MatchResult } from './fleet-results.ts'
+import type { MatchResult, ReportAnswer } from './fleet-results.ts'
 import { FleetTokens } from './fleet-tokens.ts'
 import { checkNames, ROOM_TYPE_NAMES, ROOMS_NAMES } from './option-names.ts'
 import { openInWorkers } from './open-in-workers.ts'
@@ -84,12 +84,12 @@ export class ServingRooms extends RoomServer {
 
   /**
    * Stores the result of a match in the fleet: JSON of at most 32 KiB. It is sent until the fleet has it, and resolves
-   * then. Throws ConfigError without a fleet.
+   * with `stored` then; with `refused` or `dropped` if it never will be. Throws ConfigError without a fleet.
    */
-  async report(room: Pick<Match, 'id' | 'typeName'>, result: MatchResult): Promise<void> {
+  async report(room: Pick<Match, 'id' | 'typeName'>, result: MatchResult): Promise<ReportAnswer> {
     if (this.#member === undefined)
       throw new ConfigError('report', 'there is no fleet to report to', 'pass { fleet } to serveRooms.')
-    await this.#member.report(room, result)
+    return await this.#member.report(room, result)
   }
 
   /** Makes a room. Throws ConfigError when there is no such type, or when there are too many rooms. */

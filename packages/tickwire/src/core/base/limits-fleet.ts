@@ -31,3 +31,9 @@ export const FLEET_ASK_MS = 3000
 
 /** Results of matches that wait on a game server until the fleet has them. The oldest is dropped for a newer one. */
 export const RESULTS_WAITING_MAX = 1000
+
+/** The text of a result: a table of a thousand players fits. */
+export const RESULT_CHARS_MAX = 32_768
+
+/** A result with its signature, as it is sent: its text grows when it is quoted. */
+export const RESULT_BYTES_MAX = 65_536

@@ -23,6 +23,8 @@ export interface MatchRequest {
 
 /** How long one request waits for the matchmaker. */
 const POLL_MS = 10_000
+/** After a request that the fleet did not answer, or could not: it restarts, or its store does. */
+const PAUSE_MS = 500
 
 /** Reserves seats in one room, one for each of a party. Rejects with a ConnectError. */
 export async function findSeatsBy(
@@ -39,16 +41,19 @@ export async function findMatchBy(
   const { timeoutMs = 60_000, signal, ...asked } = request
   const id = client.drawId()
   const path = `match/tickets/${id}`
-  const polls = Math.max(1, Math.ceil(timeoutMs / POLL_MS))
-  for (let poll = 0; poll < polls && signal?.aborted !== true; poll++) {
-    const waitMs = Math.min(POLL_MS, timeoutMs - poll * POLL_MS)
+  const until = machine.now() + timeoutMs
+  let hasAnswered = true
+  for (let leftMs = timeoutMs; leftMs > 0 && signal?.aborted !== true; leftMs = until - machine.now()) {
+    const waitMs = Math.min(POLL_MS, Math.ceil(leftMs))
     // The same request again renews the ticket, or brings it back if the fleet lost it.
-    const { status, body } = await client.ask(
-      'POST', 'match/tickets', { ...asked, id, fingerprint: client.fingerprint, waitMs }, waitMs + POLL_MS,
-    )
-    if (status === 200) return client.readSeats(status, body)
-    if (status !== 202) client.readSeats(status, body)
+    const body = { ...asked, id, fingerprint: client.fingerprint, waitMs }
+    const answer = await client.ask('POST', 'match/tickets', body, waitMs + POLL_MS).catch(() => undefined)
+    if (answer?.status === 200) return client.readSeats(answer.status, answer.body)
+    hasAnswered = answer !== undefined && answer.status < 500
+    if (answer !== undefined && hasAnswered && answer.status !== 202) client.readSeats(answer.status, answer.body)
+    if (!hasAnswered) await machine.wait(PAUSE_MS)
   }
+  if (!hasAnswered) throw client.away()
   await client.ask('DELETE', path, undefined, POLL_MS).catch(() => {})
   throw new ConnectError(client.base, { by: 'protocol', code: 'full' }, { detail: 'no match was found in time' })
 }

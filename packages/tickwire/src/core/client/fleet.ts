@@ -14,6 +14,7 @@
 
 import type { Entropy } from '../base/entropy.ts'
 import { FLEET_ASK_MS } from '../base/limits-fleet.ts'
+import type { Millis } from '../base/time.ts'
 import { readUint32 } from '../packet/header.ts'
 import { textToBytes } from '../crypto/token-text.ts'
 import { bytesToHex } from '../nat/hex.ts'
@@ -25,6 +26,9 @@ import type { FleetSeat } from './fleet-place.ts'
 /** What the machine does for a fleet. */
 export interface FleetMachine {
   readonly entropy: Entropy
+  /** Never runs back. */
+  now(): Millis
+  wait(ms: Millis): Promise<void>
   /** Asks with a JSON body. Rejects when nothing answers within `ms`. A body that is no JSON is undefined. */
   ask(
     method: 'POST' | 'GET' | 'DELETE', url: string, body: object | undefined, ms: number,
@@ -139,18 +143,23 @@ export class FleetClient {
 export class FleetRoute {
   readonly #client: FleetClient
   #seat: FleetSeat | undefined
+  /** The room of a seat that a party or a matchmaker reserved, until the client has been there. */
+  #room: string | undefined
   /** The server that the client was at. */
   #url: string | undefined
 
   constructor(client: FleetClient, seat: FleetSeat | undefined) {
     this.#client = client
     this.#seat = seat
+    if (seat !== undefined && seat.room !== '') this.#room = seat.room
   }
 
   /** Opens a link to the server that has the seat. `openAt` opens one to an address. */
   async open(asked: JoinRequest | undefined, openAt: (url: string) => Promise<ClientLink>): Promise<ClientLink> {
     if (asked !== undefined && 'resume' in asked) return await this.#openAgain(asked.resume, openAt)
-    const seat = this.#seat ?? (await this.#client.reserve(requestOf(asked)))[0]
+    // A second attempt leads to the room of the others, or to an error that says why not, and to no other room.
+    const request = this.#room === undefined ? requestOf(asked) : { room: this.#room }
+    const seat = this.#seat ?? (await this.#client.reserve(request))[0]
     if (seat === undefined) throw this.#client.away()
     this.#seat = undefined
     this.#url = seat.url
@@ -159,6 +168,7 @@ export class FleetRoute {
 
   /** To the server that has the seat now; if the fleet does not say which, to the server of before. */
   async #openAgain(ticket: Uint8Array, openAt: (url: string) => Promise<ClientLink>): Promise<ClientLink> {
+    this.#room = undefined
     const found = await this.#client.locate(ticket, this.#url)
     const url = typeof found === 'object' ? found.url : this.#url
     try {
