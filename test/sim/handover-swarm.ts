@@ -15,6 +15,7 @@ import { HandoverParty, type HandoverClient } from './handover-party.ts'
 import { ViolationError, type InvariantId, type Violation } from './invariants.ts'
 import { game, Spawn, Take } from './lockstep-game.ts'
 import type { LockstepResult } from './lockstep-swarm.ts'
+import { checkStream } from './stream-checks.ts'
 
 const STEP_MS = 25
 const HANDOVER_BAR_MS = 6000
@@ -217,15 +218,9 @@ class HandoverWorld {
         hold('I24', known[tick] === hash, `a client has another world after tick ${tick}`)
       })
     }
-    const last = new Map<number, number>()
-    const liars = new Set(this.#actors.filter(({ isLiar }) => isLiar).map(({ client }) => client.client.player))
-    for (const { player, type, data } of ticks.flat()) {
-      // A player that claimed false ticks loses count of its own orders.
-      if (type !== TAKE || player === 0 || liars.has(player as never)) continue
-      const serial = Number.parseInt(data.slice(2) + data.slice(0, 2), 16)
-      hold('I25', serial > (last.get(player) ?? 0), `order ${serial} of player ${player} is there twice, or late`)
-      last.set(player, serial)
-    }
+    // A player that claimed false ticks loses count of its own orders.
+    const liars = this.#actors.filter(({ isLiar }) => isLiar).map(({ client }) => Number(client.client.player))
+    checkStream(ticks, TAKE, new Set(liars))
   }
 }
 

@@ -16,6 +16,7 @@ import { type InvariantId, type Violation, ViolationError } from './invariants.t
 import { game, Move, Spawn, Take, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
 import { isSameLog } from './same-log.ts'
+import { checkStream, readVarint } from './stream-checks.ts'
 
 const STORM_MS = 8000
 /** A storm in which one line fails for a minute. */
@@ -330,15 +331,8 @@ class LockstepWorld {
     require('I35', present.length === 0 || hashes.size === 1, `after all, ${hashes.size} worlds differ in tick ${tick}`)
   }
 
-  /** Take orders have serial numbers: they ascend in the stream, so none is there twice. */
   #checkOrders(ticks: readonly (readonly OrderMeaning[])[]): void {
-    const last = new Map<number, number>()
-    for (const { player, type, data } of ticks.flat()) {
-      if (type !== TAKE || player === 0) continue
-      const serial = Number.parseInt(data.slice(2) + data.slice(0, 2), 16)
-      require('I25', serial > (last.get(player) ?? 0), `order ${serial} of player ${player} is there twice, or late`)
-      last.set(player, serial)
-    }
+    checkStream(ticks, TAKE)
     this.#actors.forEach(({ client }, number) => {
       const waiting = client.client.feed.orders.waitingCount
       const isOver = client.isClosed || client.client.endpoint.connections.length === 0
@@ -387,11 +381,6 @@ class LockstepWorld {
       }
     })
   }
-}
-
-function readVarint(data: string): number {
-  const bytes = data.match(/../g) ?? []
-  return bytes.reduce((value, byte, at) => value + (Number.parseInt(byte, 16) & 127) * 128 ** at, 0)
 }
 
 function require(invariant: InvariantId, isHeld: boolean, problem: string): void {

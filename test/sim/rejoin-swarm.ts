@@ -9,6 +9,7 @@ import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provi
 import { joinSnapshot, splitSnapshot, type SyncMessage } from '../../packages/tickwire/src/core/order/sync-messages.ts'
 import { seedOfImage } from '../../packages/tickwire/src/core/replay/key-images.ts'
 import { matchHead } from '../../packages/tickwire/src/core/replay/match-head.ts'
+import type { MatchFile } from '../../packages/tickwire/src/core/replay/match-file.ts'
 import { MatchRecorder } from '../../packages/tickwire/src/core/replay/match-recorder.ts'
 import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
 import { verifyMatch } from '../../packages/tickwire/src/core/replay/verify-match.ts'
@@ -18,6 +19,7 @@ import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
+import { readSeal } from '../reference/seal-checker.ts'
 import { type InvariantId, type Violation, ViolationError } from './invariants.ts'
 import { game, Move, Spawn, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
@@ -305,6 +307,7 @@ class RejoinWorld {
     require('I42', ticks === this.#party.match.relay.log.newest, `the recording has ${ticks} ticks`)
     require('I42', players.size > 0, 'no player has signed its orders')
     const file = openMatch(bytes)
+    this.#checkSeals(file)
     const sealed = file.recording.chunks.filter(({ type }) => type >= 10 && type <= 12)
     const chunk = sealed[Math.floor(this.#dice.fraction() * sealed.length)]!
     const body = chunk.offset + 12 + Math.floor(this.#dice.fraction() * chunk.length)
@@ -316,6 +319,15 @@ class RejoinWorld {
     const found = verifyMatch(openMatch(altered), verifying).problems.length
     require('I42', found > 0, `byte ${body} of a chunk of type ${chunk.type} was changed, and nothing found it`)
     this.#count('verified')
+  }
+
+  /** A reader that was written from the wire document finds in the seals what the engine has put there. */
+  #checkSeals(file: MatchFile): void {
+    for (const { body } of file.seals) {
+      const { first, top, computed, roots } = readSeal(body, (tick) => file.tickBytes(tick)!)
+      require('I42', top === computed, `the seal from tick ${first} on is not over its ticks and hashes`)
+      this.#counts['sealed hashes'] = (this.#counts['sealed hashes'] ?? 0) + roots.size
+    }
   }
 }
 
