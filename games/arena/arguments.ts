@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LoadWeather } from 'tickwire/node'
 import { outOfBounds, PORTS, readOptions, type Misuse } from '../command-line.ts'
+import { BOT_LEVELS, botLevel, type BotLevel } from './bot-levels.ts'
 import { LIMITS, TICK_RATE } from './game.ts'
 import { parseWeather } from './weather.ts'
 
@@ -13,6 +14,7 @@ Serves the arena: open it in a browser, on this machine or a phone.
 
   --port 4000               the port; 0 takes any free port
   --bots 5                  the number of bots, while at least one player is there
+  --level gentle            how well they fight: gentle, normal or hard
   --tick 128                ticks a second
   --frags 25 --minutes 10   the end of a match
   --weather 100ms,20ms,5%   simulated latency each way, jitter and loss, for all players
@@ -29,6 +31,8 @@ Ctrl-C ends it.`
 export interface ArenaSettings {
   readonly port: number
   readonly bots: number
+  /** How well bots fight. Default: gentle. */
+  readonly level?: BotLevel
   readonly tickRate: number
   readonly limits: typeof LIMITS
   readonly weather?: LoadWeather | undefined
@@ -52,6 +56,7 @@ export function readArguments(args: readonly string[]): ArenaSettings | 'help' |
   const values = readOptions(args, {
     port: { type: 'string', default: '4000' },
     bots: { type: 'string', default: '5' },
+    level: { type: 'string', default: 'gentle' },
     tick: { type: 'string', default: `${TICK_RATE}` },
     frags: { type: 'string', default: `${LIMITS.frags}` },
     minutes: { type: 'string', default: `${LIMITS.seconds / 60}` },
@@ -73,12 +78,16 @@ export function readArguments(args: readonly string[]): ArenaSettings | 'help' |
     if (values.local && values[name] !== undefined && values[name] !== false)
       return refuse(`--local plays in the page, where --${name} does not reach: choose one`)
   }
+  const level = botLevel(values.level)
+  if (level === undefined)
+    return refuse(`--level takes ${BOT_LEVELS.join(', ')}, not ${JSON.stringify(values.level)}`)
   const weather = values.weather === undefined ? undefined : parseWeather(values.weather)
   if (values.weather !== undefined && weather === undefined)
     return refuse(`--weather takes something like 100ms,20ms,5%, not ${JSON.stringify(values.weather)}`)
   return {
     port: Number(values.port),
     bots: Number(values.bots),
+    level,
     tickRate: Number(values.tick),
     limits: { frags: Number(values.frags), seconds: Number(values.minutes) * 60 },
     weather,

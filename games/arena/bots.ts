@@ -6,6 +6,7 @@
  */
 
 import type { InitOf, ObjectView, Peer, Vec3, View, World } from 'tickwire'
+import { BOT_SKILLS, type BotLevel, type BotSkill } from './bot-levels.ts'
 import { canSee } from './collision.ts'
 import { Fighter, input, Item, RAIL, ROCKETS, Seat, SHOTGUN, STICK, type Weapon } from './definitions.ts'
 import { Navigation } from './navigation.ts'
@@ -22,19 +23,16 @@ const NAMES = [
   'Mach', 'Noether', 'Ohm', 'Pascal', 'Quine', 'Rhea', 'Shannon', 'Tesla', 'Ulam', 'Volta', 'Wiles', 'Yara',
 ]
 
-/** From 0, which rarely hits, to 1, which always hits. */
-const SKILL = 0.3
-const REACTION_SECONDS = 0.35
 const FORGET_SECONDS = 2.5
 const LOOK_TICKS = 4
-const TURN_SPEED = 7
-const ERROR_RADIANS = 0.15
 
 let navigation: Navigation | undefined
 
 /** Makes the function for `host.addBot`. Each bot has its own random numbers, from `seed`. */
-export function createBot(seed: number, tickRate: number): (world: World, me: Peer) => BotInput {
-  const think = createMind(seed, tickRate)
+export function createBot(
+  seed: number, tickRate: number, level: BotLevel = 'normal',
+): (world: World, me: Peer) => BotInput {
+  const think = createMind(seed, tickRate, level)
   let isKnown = false
   return (world, me) => {
     isKnown ||= introduce(world, me, NAMES[seed % NAMES.length]!)
@@ -44,8 +42,10 @@ export function createBot(seed: number, tickRate: number): (world: World, me: Pe
 }
 
 /** Makes the function that decides a bot's input from what it sees, on a server or a client. */
-export function createMind(seed: number, tickRate: number): (sight: BotSight, me: Peer) => BotInput {
-  const bot = new Bot(seed, tickRate)
+export function createMind(
+  seed: number, tickRate: number, level: BotLevel = 'normal',
+): (sight: BotSight, me: Peer) => BotInput {
+  const bot = new Bot(seed, tickRate, BOT_SKILLS[level])
   return (sight, me) => bot.think(sight, me)
 }
 
@@ -59,6 +59,7 @@ function introduce(world: World, me: Peer, name: string): boolean {
 
 class Bot {
   readonly #seconds: number
+  readonly #skill: BotSkill
   readonly #navigation: Navigation = (navigation ??= new Navigation())
   #dice: number
   #yaw = 0
@@ -81,7 +82,8 @@ class Bot {
   #weaponIn = 0
   #pauseIn = 0.3
 
-  constructor(seed: number, tickRate: number) {
+  constructor(seed: number, tickRate: number, skill: BotSkill) {
+    this.#skill = skill
     this.#dice = (seed * 2_654_435_761 + 12_345) >>> 0
     this.#seconds = 1 / tickRate
   }
@@ -109,9 +111,13 @@ class Bot {
     const eye = eyeOf(body)
     let best: FighterObject | undefined
     let bestDistance = Infinity
+    const { mercy } = this.#skill
+    const bots = mercy === 1 ? undefined : botsIn(world)
     for (const other of world.each(Fighter)) {
       if (other.owner === body.owner) continue
-      const distance = Math.hypot(other.at.x - body.at.x, other.at.y - body.at.y, other.at.z - body.at.z)
+      const distance =
+        Math.hypot(other.at.x - body.at.x, other.at.y - body.at.y, other.at.z - body.at.z)
+        * (bots === undefined || bots.has(other.owner) ? 1 : mercy)
       const isKnown = other.id === this.#target
       if (distance > 45 || distance * (isKnown ? 0.6 : 1) >= bestDistance || !canSee(eye, eyeOf(other))) continue
       best = other
@@ -127,7 +133,7 @@ class Bot {
     this.#lostFor = 0
     this.#seenFor += seconds
     this.#lastSeen = { x: best.at.x, y: best.at.y, z: best.at.z }
-    return this.#seenFor > REACTION_SECONDS ? best : undefined
+    return this.#seenFor > this.#skill.reactionSeconds ? best : undefined
   }
 
   #fight(body: FighterObject, enemy: FighterObject, held: { fire?: boolean; weapon?: number }): void {
@@ -152,7 +158,8 @@ class Bot {
   /** Adds pauses: people do not shoot at every opportunity. */
   #isTriggerHappy(): boolean {
     this.#pauseIn -= this.#seconds
-    if (this.#pauseIn < -1.6) this.#pauseIn = 0.3 + this.#roll() * 0.9
+    const { burstSeconds, pauseSeconds: [least, more] } = this.#skill
+    if (this.#pauseIn < -burstSeconds) this.#pauseIn = least + this.#roll() * more
     return this.#pauseIn <= 0
   }
 
@@ -161,7 +168,7 @@ class Bot {
     this.#errorIn -= this.#seconds
     if (this.#errorIn > 0) return
     this.#errorIn = 0.25 + this.#roll() * 0.4
-    const size = (ERROR_RADIANS * (1.4 - SKILL)) / (1 + this.#seenFor * 0.5)
+    const size = this.#skill.errorRadians / (1 + this.#seenFor * this.#skill.focus)
     this.#error = {
       yaw: (this.#roll() + this.#roll() - 1) * size,
       pitch: (this.#roll() + this.#roll() - 1) * size * 0.6,
@@ -173,14 +180,15 @@ class Bot {
     const isEmpty = this.#weapon === RAIL && body.slugs === 0 || this.#weapon === ROCKETS && body.rockets === 0
     if (this.#weaponIn > 0 && !isEmpty) return
     this.#weaponIn = 1.5 + this.#roll() * 2
-    if (body.slugs > 0 && distance > 14) this.#weapon = RAIL
-    else if (body.rockets > 0 && distance > 5 && this.#roll() < 0.75) this.#weapon = ROCKETS
+    const { hasRail, rocketShare } = this.#skill
+    if (hasRail && body.slugs > 0 && distance > 14) this.#weapon = RAIL
+    else if (body.rockets > 0 && distance > 5 && this.#roll() < rocketShare) this.#weapon = ROCKETS
     else this.#weapon = SHOTGUN
   }
 
   /** Turns towards an aim at the speed of a hand. Returns the remaining angle. */
   #turn(yaw: number, pitch: number): number {
-    const most = TURN_SPEED * this.#seconds
+    const most = this.#skill.turnSpeed * this.#seconds
     const off = wrapped(yaw - this.#yaw)
     this.#yaw += Math.max(-most, Math.min(off * 0.12, most))
     this.#pitch += Math.max(-most, Math.min((pitch - this.#pitch) * 0.12, most))
@@ -302,6 +310,12 @@ function worthOf(
 
 function isReached({ at }: FighterObject, spot: Vec3): boolean {
   return Math.hypot(spot.x - at.x, spot.z - at.z) < 0.8 && Math.abs(spot.y - at.y) < 1.6
+}
+
+function botsIn(world: BotSight): ReadonlySet<number> {
+  const bots = new Set<number>()
+  for (const { owner, isBot } of world.each(Seat)) if (isBot) bots.add(owner)
+  return bots
 }
 
 function bodyOf(world: BotSight, owner: number): FighterObject | undefined {

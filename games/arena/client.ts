@@ -1,15 +1,18 @@
 /**
  * The page: a menu, a match behind it, and a message when there is none.
  *
- * `?norender` draws nothing and is for tests; `?local` plays in this page alone; `?play` and `?watch` join without the
- * menu. `?weather=100ms,20ms,5%` degrades this page's network, in each direction: latency, jitter, loss.
+ * `?norender` draws nothing and is for tests; `?local` plays in this page alone, against bots of `?level=gentle`,
+ * `normal` or `hard`; `?play` and `?watch` join without the menu. `?weather=100ms,20ms,5%` degrades this page's
+ * network, in each direction: latency, jitter, loss.
  */
 
 import type { CloseReason } from 'tickwire'
 import type { Devtools } from 'tickwire/devtools'
+import { botLevel } from './bot-levels.ts'
 import { Fighter, Seat } from './definitions.ts'
 import { Controls } from './page/controls.ts'
 import { element, Hud } from './page/hud.ts'
+import { KeyCard } from './page/key-card.ts'
 import type { Picture } from './page/picture.ts'
 import { Playing } from './page/playing.ts'
 import { joinServed, playLocally, type Joined, type Role, type Session } from './page/session.ts'
@@ -23,17 +26,31 @@ const screenCanvas = element<HTMLCanvasElement>('screen')
 const controls = new Controls(screenCanvas, settings)
 const hud = new Hud()
 const sounds = new Sounds()
+const card = new KeyCard(settings)
 const menu = element('menu')
 const say = element<HTMLFormElement>('say')
 const sayText = element<HTMLInputElement>('say-text')
 const nameField = element<HTMLInputElement>('name')
 /** Shown when the parameter cannot be parsed. */
 const WEATHER_ADVICE = '?weather takes something like 100ms,20ms,5%: latency each way, jitter, loss'
+/** The settings with a number, and how it is written. */
+const SLIDERS = {
+  sensitivity: (value: number) => `${value.toFixed(2)} x`,
+  fov: (value: number) => `${value}°`,
+  volume: (value: number) => `${Math.round(value * 100)} %`,
+}
+/** The browser reports one press of Escape as a lost pointer and as a key. */
+const ESCAPE_MS = 250
 const weatherText = parameters.get('weather')
 const weather = weatherText === null || parameters.has('local') ? undefined : parseWeather(weatherText)
 let playing: Playing | undefined
 let isJoining = false
 let overlay: Devtools | undefined
+/** The name of a visitor that has chosen none. It is not stored: another tab is another visitor. */
+const guestName = `Guest ${Math.floor(Math.random() * 900 + 100)}`
+/** Whether the menu was opened from a match, and when: one press of a key must not open and close it. */
+let isMatchBehind = false
+let menuOpenedAt = 0
 
 document.body.classList.toggle('has-touch', isTouch)
 furnishMenu()
@@ -53,7 +70,10 @@ if (parameters.has('watch')) await begin('spectator')
 async function createPicture(): Promise<Picture | undefined> {
   try {
     const { Picture: Drawn } = await import('./page/picture.ts')
-    return new Drawn(screenCanvas, settings)
+    return new Drawn(screenCanvas, settings, () => {
+      element<HTMLInputElement>('glow').checked = false
+      element('slow').hidden = false
+    })
   } catch (error) {
     showProblem(
       `This browser cannot draw in three dimensions: ${error instanceof Error ? error.message : String(error)}`,
@@ -66,9 +86,10 @@ async function createPicture(): Promise<Picture | undefined> {
 async function join(role: Role): Promise<boolean> {
   isJoining = true
   let joined: Joined
-  const { name } = settings
+  const name = ownName()
   try {
-    joined = parameters.has('local') ? playLocally(role, name) : await joinServed(role, name, weather)
+    const level = botLevel(parameters.get('level')) ?? 'gentle'
+    joined = parameters.has('local') ? playLocally(role, name, level) : await joinServed(role, name, weather)
   } catch (error) {
     showProblem(error instanceof Error ? error.message : String(error))
     return false
@@ -89,6 +110,7 @@ async function join(role: Role): Promise<boolean> {
   void session.closed.then((reason) => {
     if (playing !== mine) return
     playing = undefined
+    isMatchBehind = false
     openMenu()
     showProblem(describeEnd(reason))
   })
@@ -113,7 +135,8 @@ function showProblem(text: string): void {
 
 async function begin(role: Role): Promise<void> {
   if (isJoining) return
-  settings.name = nameField.value.trim() === '' ? settings.name : nameField.value.trim()
+  const typed = nameField.value.trim()
+  if (typed !== '' && typed !== guestName) settings.name = typed
   saveSettings(settings)
   sounds.unlock()
   if (!parameters.has('norender') && role === 'player') controls.lock()
@@ -121,17 +144,24 @@ async function begin(role: Role): Promise<void> {
   if (playing?.isWatching !== isWatching && !(await join(role))) return openMenu()
   if (playing === undefined) return
   showProblem('')
-  playing.rename(settings.name)
+  playing.rename(ownName())
   playing.isBehindMenu = false
   menu.hidden = true
   hud.isShown = true
   element('touch').hidden = !isTouch
   document.body.classList.toggle('is-watching', isWatching)
   controls.isActive = true
+  isMatchBehind = true
+  if (!isWatching) card.begin()
   screenCanvas.focus()
 }
 
+function ownName(): string {
+  return settings.name === '' ? guestName : settings.name
+}
+
 function openMenu(): void {
+  menuOpenedAt = performance.now()
   say.hidden = true
   controls.isActive = false
   controls.release()
@@ -147,24 +177,28 @@ function openMenu(): void {
 }
 
 function furnishMenu(): void {
-  if (settings.name === '') settings.name = `Guest ${Math.floor(Math.random() * 900 + 100)}`
-  nameField.value = settings.name
-  for (const name of ['sensitivity', 'fov', 'volume'] as const) {
+  nameField.value = ownName()
+  for (const [name, textOf] of Object.entries(SLIDERS) as [keyof typeof SLIDERS, (value: number) => string][]) {
     const field = element<HTMLInputElement>(name)
+    const output = field.previousElementSibling as HTMLOutputElement
     field.value = String(settings[name])
+    output.value = textOf(settings[name])
     field.addEventListener('input', () => {
       settings[name] = Number(field.value)
+      output.value = textOf(settings[name])
       sounds.volume = settings.volume
       saveSettings(settings)
     })
   }
   sounds.volume = settings.volume
-  const glow = element<HTMLInputElement>('glow')
-  glow.checked = settings.hasGlow
-  glow.addEventListener('input', () => {
-    settings.hasGlow = glow.checked
-    saveSettings(settings)
-  })
+  for (const [id, name] of [['glow', 'hasGlow'], ['inverted', 'isInverted']] as const) {
+    const box = element<HTMLInputElement>(id)
+    box.checked = settings[name]
+    box.addEventListener('input', () => {
+      settings[name] = box.checked
+      saveSettings(settings)
+    })
+  }
   element('enter').addEventListener('submit', (event) => {
     event.preventDefault()
     void begin('player')
@@ -215,7 +249,8 @@ function setSmooth(isSmooth: boolean): void {
 }
 
 function handlePress(code: string): void {
-  if (code === 'Escape') openMenu()
+  if (code === 'Escape') return handleEscape()
+  if (playing?.isWatching === false) card.handlePress(code)
   // The key itself is handled by devtools.
   if (code === 'Backquote' && overlay?.isOpen === true) controls.release()
   if (code === 'KeyP' && overlay !== undefined) setSmooth(!element<HTMLInputElement>('smooth').checked)
@@ -228,6 +263,13 @@ function handlePress(code: string): void {
   }
   if (['Fire', 'Space', 'ArrowRight', 'TapRight'].includes(code)) void playing?.follow('next')
   if (['ArrowLeft', 'TapLeft'].includes(code)) void playing?.follow('previous')
+}
+
+/** Opens the menu, or goes on with the match behind it. */
+function handleEscape(): void {
+  if (menu.hidden) return openMenu()
+  if (!isMatchBehind || playing === undefined || performance.now() - menuOpenedAt < ESCAPE_MS) return
+  void begin(playing.isWatching ? 'spectator' : 'player')
 }
 
 function closeChat(): void {

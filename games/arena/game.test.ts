@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { ObjectOf } from 'tickwire'
 import { simulate, type Simulation } from 'tickwire/testing'
+import type { BotLevel } from './bot-levels.ts'
 import { createBot } from './bots.ts'
 import {
   Ball, Chat, Fighter, input, Item, Kill, Launched, Match, Picked, Ping, RAIL, Rename, Rocket, ROCKETS, Said, Seat,
@@ -190,6 +191,37 @@ test('[ARENA6] bots find every floor, fight, and one of them wins; then the next
   expect(sim.client(0, Match).map(({ phase: shown, winner }) => `${shown} ${winner}`)).toEqual([`over ${best.name}`])
   expect(sim.runUntil(() => phase() === 'play', 10_000)).toBe(true)
   expect(sim.server(Seat).every(({ frags }) => frags === 0)).toBe(true)
+})
+
+test('[ARENA25] among gentle bots an idle newcomer seldom dies, and they fight each other; levels differ', () => {
+  const deathsAmong = (level: BotLevel, seconds: number): { readonly idle: number; readonly frags: number } => {
+    const sim = simulate(arenaGame({ tickRate: 64, limits: { frags: 255, seconds: 600 } }), { seed: 31, clients: 1 })
+    for (let bot = 0; bot < 5; bot++) sim.host.addBot(createBot(bot, 64, level))
+    sim.run(seconds * 1000)
+    const { peer } = sim.players[0]!.host
+    return {
+      idle: sim.server(Seat).find(({ owner }) => owner === peer)!.deaths,
+      frags: sim.server(Seat).reduce((sum, { frags }) => sum + frags, 0),
+    }
+  }
+  const gentle = deathsAmong('gentle', 90)
+  const hard = deathsAmong('hard', 45)
+  expect(gentle.idle, JSON.stringify(hard)).toBeLessThanOrEqual(3)
+  expect(gentle.frags).toBeGreaterThan(2)
+  expect(hard.idle).toBeGreaterThan(gentle.idle)
+})
+
+test('[ARENA26] two players with the same name have different names', () => {
+  const sim = simulate(game, { seed: 2, clients: 3 })
+  sim.run(300)
+  for (const { host } of sim.players) host.send(Rename, { name: 'Bartholomew Two' })
+  sim.run(300)
+  const names = sim.server(Seat).map(({ name }) => name)
+  expect(names.sort()).toEqual(['Bartholomew Tw 2', 'Bartholomew Tw 3', 'Bartholomew Two'])
+  // Its own name again is no other player's.
+  sim.players[0]!.host.send(Rename, { name: 'Bartholomew Two' })
+  sim.run(300)
+  expect(sim.server(Seat).map(({ name }) => name).sort()).toEqual(names)
 })
 
 test('[ARENA7] names and chat arrive once and clean; ammunition is sent to its owner only', () => {

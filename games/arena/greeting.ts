@@ -14,6 +14,7 @@ export interface Greeted {
   readonly seats: { readonly players: number; readonly spectators: number }
   readonly tickRate: number
   readonly bots: number
+  readonly level?: string
   readonly isLocal: boolean
   /** The code and the link of a hosted match. */
   readonly hosted?: { readonly code: string; readonly link: string } | undefined
@@ -23,7 +24,7 @@ export interface Greeted {
 }
 
 export function greeting(facts: Greeted): string {
-  const { url, addresses, transports, missing, seats, tickRate, bots, isLocal, hosted, weather, recordPath } =
+  const { url, addresses, transports, missing, seats, tickRate, bots, level, isLocal, hosted, weather, recordPath } =
     facts
   const isReached = !isLocal && hosted === undefined
   const urls = isReached ? addresses.map((address) => `http://${address}:${new URL(url).port}`) : []
@@ -42,7 +43,7 @@ export function greeting(facts: Greeted): string {
       : [
           line(
             'match',
-            `${tickRate} ticks a second, ${bots} bots, ` +
+            `${tickRate} ticks a second, ${bots}${level === undefined ? '' : ` ${level}`} bots, ` +
               `up to ${seats.players} players and ${seats.spectators} spectators`,
           ),
           ...(hosted !== undefined ? [] : [

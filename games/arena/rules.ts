@@ -21,6 +21,8 @@ export interface MatchLimits {
 const PAUSE_SECONDS = 8
 /** The largest number that fits the scoreboard. */
 const PING_MS_MAX = 9999
+/** As the names of seats are declared. */
+const NAME_BYTES_MAX = 16
 const PICK_RADIUS = 1.125
 /** Seats, items and the end of a match are checked once in this many ticks: 31 ms at 128. */
 const LOOK_TICKS = 4
@@ -37,7 +39,8 @@ export function furnish(world: World, limits: MatchLimits, tickRate: number): vo
 /** Gives a new player a seat; its body spawns in the next tick. */
 export function seat(world: World, peer: Peer, name: string): void {
   const hue = (world.count(Seat) * 67 + 8) & 255
-  world.spawn(Seat, { name: clean(name) || `Guest ${peer.id % 1000}`, hue }, peer)
+  const one = world.spawn(Seat, { hue }, peer)
+  nameSeat(world, one, clean(name) || `Guest ${peer.id % 1000}`)
 }
 
 /** Stores the players' round trip times, measured by the server; `pingOf` is undefined for bots. Not in `step`. */
@@ -102,12 +105,37 @@ function hear(world: World, match: MatchObject, inputs: Inputs<typeof input>): v
     const one = seatOf(world, from)
     if (one === undefined) continue
     const name = clean(values.name)
-    if (name !== '') one.name = name
+    if (name !== '') nameSeat(world, one, name)
   }
   for (const { from, values } of inputs.messages(Chat)) {
     const text = clean(values.text)
     if (text !== '') world.emit(match, Said, { name: seatOf(world, from)?.name ?? '', text })
   }
+}
+
+/** Names a seat. Of two players with the same name, the second one is "Ann 2". */
+function nameSeat(world: World, one: ObjectOf<typeof Seat>, name: string): void {
+  one.name = name
+  for (let count = 2; isTaken(world, one); count++) {
+    const letters = [...name]
+    while (sizeOf(`${letters.join('')} ${count}`) > NAME_BYTES_MAX) letters.pop()
+    one.name = `${letters.join('')} ${count}`
+  }
+}
+
+/** The bytes of a text in UTF-8. */
+function sizeOf(text: string): number {
+  let bytes = 0
+  for (const letter of text) {
+    const code = letter.codePointAt(0) ?? 0
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x1_0000 ? 3 : 4
+  }
+  return bytes
+}
+
+function isTaken(world: World, one: ObjectOf<typeof Seat>): boolean {
+  for (const other of world.each(Seat)) if (other.id !== one.id && other.name === one.name) return true
+  return false
 }
 
 /** Reduces a text to one line without unprintable characters. */

@@ -106,13 +106,13 @@ export async function serveArena(
   settings: ArenaSettings,
   open: (game: ArenaGame, options: ArenaOptions) => Promise<Serving<typeof input>> = serve,
 ): Promise<Serving<typeof input>> {
-  const { port, tickRate, limits, weather, isLocal, isLearning, folder } = settings
+  const { port, tickRate, limits, weather, isLocal, isLearning, folder, level = 'gentle' } = settings
   const people = new Set<number>()
   const bots: Peer[] = []
   // Bots play while a player or spectator is connected, and leave to make room for players.
   const balance = (): void => {
     const wanted = people.size === 0 ? 0 : Math.min(settings.bots, PLAYERS_MAX - serving.host.seats.players)
-    while (bots.length < wanted) bots.push(serving.host.addBot(createBot(bots.length, tickRate)))
+    while (bots.length < wanted) bots.push(serving.host.addBot(createBot(bots.length, tickRate, level)))
     while (bots.length > wanted) serving.host.kick(bots.pop()!)
   }
   const serving: Serving<typeof input> = await open(arenaGame({ tickRate, limits }), {

@@ -16,7 +16,7 @@ const DRAW_MS = 150
 const EFFECTS_MS = 50
 
 const counts = countGpuObjects()
-const settings = { name: '', sensitivity: 1, fov: 100, volume: 0, hasGlow: false }
+const settings = { name: '', sensitivity: 1, fov: 100, volume: 0, hasGlow: false, isInverted: false, hasSeenKeys: true }
 const picture = new Picture(document.querySelector('canvas')!, settings)
 let seed = 1
 const { rooms, host } = createMatchHost(arenaGame(), {

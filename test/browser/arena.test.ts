@@ -193,6 +193,9 @@ browserTest(
     await touch('touchMove', [{ x: 200, y: 300 }])
     await touch('touchEnd', [])
     expect(await phone.evaluate(() => arena.controls.yaw)).not.toBe(yaw)
+    // From the shotgun to the rockets, which are counted.
+    await phone.tap('#touch-weapon')
+    await waitFor(() => body.weapon === 1)
     // A tap that begins and ends between two ticks is held when the next tick asks.
     expect(
       await phone.evaluate(() => {
@@ -241,7 +244,7 @@ browserTest(
       expect(await focused()).toEqual({ id: expected, outline: 3 })
     }
     await page.keyboard.press('Enter')
-    for (const expected of ['sensitivity', 'fov', 'volume', 'glow', 'smooth']) {
+    for (const expected of ['sensitivity', 'fov', 'volume', 'glow', 'inverted', 'smooth']) {
       await page.keyboard.press('Tab')
       expect((await focused()).id).toBe(expected)
     }

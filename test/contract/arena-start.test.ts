@@ -31,7 +31,7 @@ test(
     const program = new Program(SERVER, ['--port', '0', '--bots', '3', '--tick', '64', '--weather', '100ms,20ms,5%'])
     const [, url] = await program.says(/Arena +(http:\/\/localhost:\d+)\n/)
     await program.says(/Ctrl-C ends it/)
-    expect(program.said).toContain('64 ticks a second, 3 bots, up to 24 players and 8 spectators')
+    expect(program.said).toContain('64 ticks a second, 3 gentle bots, up to 24 players and 8 spectators')
     expect(program.said).toContain('100 ms each way, 20 ms of jitter, 5 % lost')
     expect(program.said).toMatch(/transports +.*websocket, udp/)
     expect(program.said).toMatch(/on the net +http:\/\/[\d.]+:\d+[^]*Join from a phone[^]*█|no network/)
@@ -48,6 +48,7 @@ test('[ARENA15] --help explains; invalid arguments are refused with valid ones',
   for (const flag of [
     '--port',
     '--bots',
+    '--level',
     '--tick',
     '--weather',
     '--record',

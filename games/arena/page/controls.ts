@@ -4,7 +4,7 @@
  * The view direction is separate from the ticks: the camera follows the hand at once, whatever the tick rate.
  */
 
-import { STICK, type Weapon } from '../definitions.ts'
+import { SHOTGUN, STICK, type Weapon } from '../definitions.ts'
 import { isTouch, type Settings } from './settings.ts'
 
 const MOUSE = 0.0022
@@ -33,7 +33,8 @@ export interface HeldInput {
 export class Controls {
   yaw = 0
   pitch = 0
-  weapon: Weapon = 1
+  /** The shotgun: it hits at once, and its ammunition never ends. */
+  weapon: Weapon = SHOTGUN
   /** Whether the game receives the keys; otherwise a menu or the chat line does. */
   isActive = false
   onWeapon: (weapon: Weapon) => void = () => {}
@@ -109,7 +110,7 @@ export class Controls {
   #turn(x: number, y: number, speed: number): void {
     const scale = speed * this.#settings.sensitivity
     this.yaw = (this.yaw - x * scale) % (2 * Math.PI)
-    this.pitch = Math.max(-PITCH_MAX, Math.min(this.pitch - y * scale, PITCH_MAX))
+    this.pitch = Math.max(-PITCH_MAX, Math.min(this.pitch - (this.#settings.isInverted ? -y : y) * scale, PITCH_MAX))
   }
 
   #listenToKeys(): void {

@@ -1,8 +1,9 @@
 /** The player's own gun: it sways with each step, kicks with each shot, and is lowered while the weapon changes. */
 
 import * as THREE from 'three'
-import type { Weapon } from '../definitions.ts'
+import { SHOTGUN, type Weapon } from '../definitions.ts'
 import { buildGun, WEAPON_COLOURS } from './models.ts'
+import { isCalm } from './settings.ts'
 
 const REST = new THREE.Vector3(0.175, -0.165, -0.4)
 
@@ -11,7 +12,7 @@ export class GunInHand {
   readonly #guns: readonly THREE.Group[]
   readonly #flash: THREE.Sprite
   readonly #light = new THREE.PointLight(0xffc070, 0, 7, 2)
-  #shown: Weapon = 1
+  #shown: Weapon = SHOTGUN
   #lowered = 0
   #kick = 0
   #stride = 0
@@ -74,8 +75,9 @@ export class GunInHand {
     this.#stride += seconds * 9.5
     const { position, rotation } = this.#holder
     position.copy(REST)
-    position.x += Math.sin(this.#stride) * 0.012 * this.#sway
-    position.y += Math.abs(Math.cos(this.#stride)) * 0.014 * this.#sway - this.#lowered * 0.25
+    const sway = isCalm ? 0 : this.#sway
+    position.x += Math.sin(this.#stride) * 0.012 * sway
+    position.y += Math.abs(Math.cos(this.#stride)) * 0.014 * sway - this.#lowered * 0.25
     position.z += this.#kick * 0.09
     rotation.set(this.#kick * 0.1 - this.#lowered * 0.7, 0.03, 0)
     this.#flash.material.opacity *= Math.exp(-seconds * 34)

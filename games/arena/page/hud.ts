@@ -2,6 +2,7 @@
 
 import type { ObjectView, PeerId, View } from 'tickwire'
 import { Match, Ping, Seat, WEAPONS, type Fighter } from '../definitions.ts'
+import { isCalm } from './settings.ts'
 
 const FEED_MS = 6000
 const CHAT_MS = 9000
@@ -194,7 +195,7 @@ export class Hud {
   }
 
   #hurt(amount: number): void {
-    replay(this.#flash, [{ opacity: Math.min(0.25 + amount / 90, 0.85) }, { opacity: 0 }], 380)
+    replay(this.#flash, [{ opacity: Math.min(0.25 + amount / 90, isCalm ? 0.35 : 0.85) }, { opacity: 0 }], 380)
   }
 
   #write(target: HTMLElement, text: string): void {
@@ -205,7 +206,9 @@ export class Hud {
 }
 
 function replay(target: HTMLElement, keyframes: Keyframe[], duration: number): void {
-  target.animate(keyframes, { duration, easing: 'ease-out' })
+  // Without motion a line appears and disappears.
+  const steps = isCalm ? keyframes.map(({ transform: _, ...rest }) => rest) : keyframes
+  target.animate(steps, { duration, easing: isCalm ? 'steps(1, end)' : 'ease-out' })
 }
 
 /** Shows a line for a while, below earlier ones. */

@@ -46,8 +46,8 @@ export class Picture {
   #lastEyes: PeerId = 0
   #time = 0
 
-  constructor(canvas: HTMLCanvasElement, settings: Settings) {
-    this.#stage = new Stage(canvas, settings)
+  constructor(canvas: HTMLCanvasElement, settings: Settings, onSlow: () => void = () => {}) {
+    this.#stage = new Stage(canvas, settings, onSlow)
     this.effects = new Effects(this.#stage.scene)
     this.gun = new GunInHand(this.#stage.camera)
     this.ghosts = new Ghosts(this.#stage.scene)
@@ -82,7 +82,7 @@ export class Picture {
     )
     this.effects.update(seconds)
     this.ghosts.prepare()
-    this.#stage.draw()
+    this.#stage.draw(seconds)
   }
 
   #placeBody(fighter: FighterView, seat: { name: string; hue: number }, isEyes: boolean, seconds: number): void {

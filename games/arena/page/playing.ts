@@ -10,6 +10,7 @@ import type { Controls } from './controls.ts'
 import { Hud } from './hud.ts'
 import type { Picture } from './picture.ts'
 import type { Session } from './session.ts'
+import { isCalm } from './settings.ts'
 import type { Sounds } from './sounds.ts'
 
 interface Parts {
@@ -145,7 +146,7 @@ export class Playing {
         pitch: this.#parts.controls.pitch,
       }
     }
-    const turn = now / 14_000
+    const turn = isCalm ? 0.6 : now / 14_000
     return { place: { x: Math.sin(turn) * 21, y: 11.5, z: Math.cos(turn) * 21 }, yaw: turn + 0.25, pitch: -0.42 }
   }
 

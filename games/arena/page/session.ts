@@ -10,6 +10,7 @@ import {
 import { createMatchHost } from 'tickwire/engine'
 import { connect, withBanner } from 'tickwire/browser'
 import { devtoolsOf, type Devtools } from 'tickwire/devtools'
+import type { BotLevel } from '../bot-levels.ts'
 import { createBot } from '../bots.ts'
 import { Chat, input, Rename, Said, Seat } from '../definitions.ts'
 import { arenaGame, TICK_RATE } from '../game.ts'
@@ -74,7 +75,7 @@ async function servedTickRate(): Promise<number> {
 }
 
 /** Plays without a network: the authority and the bots run in this page. */
-export function playLocally(role: Role, playerName: string): Joined {
+export function playLocally(role: Role, playerName: string, level: BotLevel): Joined {
   const { rooms, host } = createMatchHost(arenaGame(), {
     role: 'local',
     entropy: {
@@ -90,7 +91,7 @@ export function playLocally(role: Role, playerName: string): Joined {
   let name = playerName
   const listeners = new Map<Message, (values: never) => void>()
   const peer = role === 'player' ? host.join(() => sample()).id : 0
-  const bots = Array.from({ length: LOCAL_BOTS }, (_, seed) => host.addBot(createBot(seed, tickRate)).id)
+  const bots = Array.from({ length: LOCAL_BOTS }, (_, seed) => host.addBot(createBot(seed, tickRate, level)).id)
   let followed = -1
   const session: Session = {
     peer, role, transport: 'local', rttMs: 0,

@@ -6,6 +6,9 @@ export interface Settings {
   fov: number
   volume: number
   hasGlow: boolean
+  isInverted: boolean
+  /** Whether the card with the keys was shown. */
+  hasSeenKeys: boolean
 }
 
 const KEY = 'tickwire-arena'
@@ -13,8 +16,14 @@ const KEY = 'tickwire-arena'
 /** Whether the device is mostly used by touch. */
 export const isTouch: boolean = matchMedia('(pointer: coarse)').matches
 
+/** Whether the player wants less motion on the screen. */
+export const isCalm: boolean = matchMedia('(prefers-reduced-motion: reduce)').matches
+
 export function loadSettings(): Settings {
-  const fallback: Settings = { name: '', sensitivity: 1, fov: isTouch ? 95 : 100, volume: 0.6, hasGlow: !isTouch }
+  const fallback: Settings = {
+    name: '', sensitivity: 1, fov: isTouch ? 95 : 100, volume: 0.6, hasGlow: !isTouch, isInverted: false,
+    hasSeenKeys: false,
+  }
   try {
     return { ...fallback, ...JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Settings> }
   } catch {

@@ -5,6 +5,7 @@ import { EffectComposer } from 'three/addons/postprocessing/EffectComposer.js'
 import { OutputPass } from 'three/addons/postprocessing/OutputPass.js'
 import { RenderPass } from 'three/addons/postprocessing/RenderPass.js'
 import { UnrealBloomPass } from 'three/addons/postprocessing/UnrealBloomPass.js'
+import { FrameRate } from './frame-rate.ts'
 import { buildLevel } from './level-mesh.ts'
 import type { Settings } from './settings.ts'
 
@@ -15,6 +16,8 @@ export class Stage {
   readonly camera: THREE.PerspectiveCamera = new THREE.PerspectiveCamera(90, 1, 0.04, 220)
   readonly #renderer: THREE.WebGLRenderer
   readonly #settings: Settings
+  readonly #rate = new FrameRate()
+  readonly #onSlow: () => void
   readonly #sun: THREE.DirectionalLight
   #composer: EffectComposer | undefined
   #bloom: UnrealBloomPass | undefined
@@ -22,8 +25,10 @@ export class Stage {
   #height = 0
   #fov = 0
 
-  constructor(canvas: HTMLCanvasElement, settings: Settings) {
+  /** `onSlow` is called when less is drawn from now on, because this machine is too slow. */
+  constructor(canvas: HTMLCanvasElement, settings: Settings, onSlow: () => void = () => {}) {
     this.#settings = settings
+    this.#onSlow = onSlow
     this.#renderer = new THREE.WebGLRenderer({
       canvas,
       antialias: !settings.hasGlow,
@@ -42,8 +47,14 @@ export class Stage {
     scene.add(this.#sun, this.#sun.target, this.camera)
   }
 
-  /** Draws the stage. */
-  draw(): void {
+  /** Draws the stage, `seconds` after the last time. */
+  draw(seconds: number): void {
+    if (this.#rate.note(seconds * 1000)) {
+      this.#settings.hasGlow = false
+      this.#width = 0
+      this.#onSlow()
+    }
+    this.#sun.castShadow = this.#settings.hasGlow
     this.#fit()
     if (!this.#settings.hasGlow) return this.#renderer.render(this.scene, this.camera)
     this.#composer ??= this.#compose()
@@ -62,7 +73,7 @@ export class Stage {
     const across = Math.tan(this.#fov * Math.PI / 360)
     camera.fov = Math.atan(across / Math.max(Math.min(camera.aspect, 16 / 9), 0.9)) * 360 / Math.PI
     camera.updateProjectionMatrix()
-    const ratio = Math.min(devicePixelRatio, this.#settings.hasGlow ? 1.5 : 1.25)
+    const ratio = Math.min(devicePixelRatio, this.#settings.hasGlow ? 1.5 : 1.25) * this.#rate.share
     this.#renderer.setPixelRatio(ratio)
     this.#renderer.setSize(width, height, false)
     this.#composer?.setPixelRatio(ratio)
@@ -84,7 +95,6 @@ export class Stage {
   #light(): void {
     const sun = this.#sun
     sun.position.set(22, 40, 14)
-    sun.castShadow = true
     sun.shadow.mapSize.set(2048, 2048)
     Object.assign(sun.shadow.camera, { left: -36, right: 36, top: 36, bottom: -36, near: 5, far: 100 })
     sun.shadow.bias = -0.0004
