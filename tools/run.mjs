@@ -27,6 +27,7 @@ const COMMANDS = {
   soak: 'a long match on real sockets, and what grew meanwhile',
   engines: 'the same bits on every JavaScript engine that can be installed',
   chaos: 'failures of services with real processes, each with its bar',
+  docs: 'the docs site, from docs/ (--build only builds it)',
   prove: 'long forms of proofs whose short forms are in npm test',
 }
 

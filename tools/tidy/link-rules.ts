@@ -31,15 +31,18 @@ const CODE_SPAN = /(?<![`\\])(`+)(?!`)(?:(?!\n\s*\n)[\s\S])+?(?<!`)\1(?!`)/g
 const HEADING = /^ {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$/gm
 const LINK_FORMS = [
   // [text](target "title"), pictures too
-  /\]\(\s*<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?:\s+["'][^\n]*?["'])?\s*\)/g,
+  /\]\(\s*<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?:\s+["'][^\n]*?["'])?\s*\)/dg,
   // [name]: target
-  /^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*<?([^\s>]+)/gm,
-  /<[a-z]+\s[^>]*?\b(?:href|src)="([^"]*)"/g,
+  /^ {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*<?([^\s>]+)/dgm,
+  /<[a-z]+\s[^>]*?\b(?:href|src|srcset)="([^"]*)"/dg,
 ]
 const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
 
-interface Link {
+/** A link to a file of this repository. */
+export interface Link {
   readonly target: string
+  /** Where the target begins in the text. */
+  readonly at: number
   readonly line: number
   /** The file or folder it means, from the root. */
   readonly path: string
@@ -96,10 +99,10 @@ function foldersOf({ paths }: Repository): ReadonlySet<string> {
 }
 
 /** Links to this repository, wherever they stand in the text. */
-function linksOf(from: string, text: string): Link[] {
+export function linksOf(from: string, text: string): Link[] {
   const prose = blanked(text, CODE_BLOCK, COMMENT, CODE_SPAN)
   return LINK_FORMS.flatMap((form) =>
-    Array.from(prose.matchAll(form), (match) => ({ target: match[1]!, at: match.index })),
+    Array.from(prose.matchAll(form), (match) => ({ target: match[1]!, at: match.indices?.[1]?.[0] ?? match.index })),
   )
     .filter(({ target }) => !ELSEWHERE.test(target))
     .map(({ target, at }) => {
@@ -107,7 +110,7 @@ function linksOf(from: string, text: string): Link[] {
       const path = address.replace(/\?.*$/, '')
       // As on GitHub: a slash begins at the root, and nothing but an anchor stays on the page.
       const full = path === '' ? from : path.startsWith('/') ? `.${path}` : posix.join(posix.dirname(from), path)
-      return { target, line: lineAt(text, at), path: posix.normalize(full).replace(/(?<=.)\/$/, ''), anchor }
+      return { target, at, line: lineAt(text, at), path: posix.normalize(full).replace(/(?<=.)\/$/, ''), anchor }
     })
 }
 
@@ -125,7 +128,7 @@ function anchorsOf(text: string): ReadonlySet<string> {
 }
 
 /** Small letters; of signs only `-` and `_` stay; each space becomes a `-`. Of a link what is shown counts. */
-function slugOf(heading: string): string {
+export function slugOf(heading: string): string {
   const shown = heading.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
   return shown.toLowerCase().replace(/[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc} -]/gu, '').replace(/ /g, '-')
 }
