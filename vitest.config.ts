@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // Tests resolve the package's doors to its sources: what is tested is what is written, with no build between.
-const conditions = ['tickwire-source', 'module', 'node', 'import', 'default']
+// Not `module`, which is for bundlers: Node does not know it, and packages put code there that Node cannot run.
+const conditions = ['tickwire-source', 'node', 'import', 'default']
 
 export default defineConfig({
   resolve: { conditions },

@@ -114,7 +114,8 @@ export const EDGES: ReadonlyMap<string, Edge> = new Map<string, Edge>([
 
 /** The packages that services may import, and the doors of the engine (docs/adr/0054). */
 const SERVICES_PACKAGES: readonly string[] = [
-  'node:', '@fastify/rate-limit', '@fastify/swagger', '@fastify/type-provider-typebox',
+  'node:', '@opentelemetry/api', '@opentelemetry/sdk-node',
+  '@fastify/rate-limit', '@fastify/swagger', '@fastify/type-provider-typebox',
   '@scure/bip39/wordlists/english.js', 'fastify', 'ioredis', 'prom-client',
   'typebox', 'ws', 'tickwire', 'tickwire/engine', 'tickwire/lockstep', 'tickwire/nat', 'tickwire/node',
 ]

@@ -37,6 +37,7 @@ const joins: FuzzTarget = {
     encodeJoin({ create: 'duel', password: 'sesame', optionsSize: 2 }),
     encodeJoin({ room: 'abc', password: 'sesame' }),
     encodeJoin({ resume: tickets[0]! }),
+    encodeJoin({ room: 'abc', trace: new Uint8Array(24).fill(9) }),
   ],
   run(bytes) {
     const join = decodeJoin(bytes)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bool, defineGame, entity, u8, where, type Member, type Match } from 'tickwire'
+import { bytesToTrace, traceToBytes } from '../../packages/tickwire/src/core/base/tracing.ts'
 import { decodeJoin, encodeJoin } from '../../packages/tickwire/src/core/rooms/join-body.ts'
 import { Party } from './rooms-party.ts'
 import { Player, Chat, makeGame, game, seen } from './rooms-game.ts'
@@ -314,7 +315,8 @@ describe('rooms', () => {
       [0, 0, 1, 255],
       [0, 0, 0, 1, 65],
       [1, 0, 1, 65, 0],
-      // An unknown flag, an empty password, a quick seat with a password, and options of a room that exists.
+      // An unknown flag, a short span, an empty password, a quick seat with a password, options of a room that exists.
+      [1, 16, 1, 65],
       [1, 8, 1, 65],
       [1, 2, 0, 1, 65],
       [0, 2, 1, 65, 0],
@@ -324,5 +326,21 @@ describe('rooms', () => {
     ]) {
       expect(decodeJoin(new Uint8Array(bytes)), `${bytes}`).toBeUndefined()
     }
+  })
+
+  test('[TRACE5] a request for a seat carries a recorded span, unless it does not fit', () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const trace = traceToBytes(traceparent)!
+    for (const join of [{ trace }, { room: 'x'.repeat(37), trace }, { resume: new Uint8Array(28).fill(7), trace }])
+      expect(decodeJoin(encodeJoin(join))).toEqual(join)
+    expect(bytesToTrace(trace)).toBe(traceparent)
+    expect(Buffer.from(encodeJoin({ room: 'abc', trace })).toString('hex'), 'as docs/wire/ROOMS.md')
+      .toBe('01080af7651916cd43dd8448eb211c80319cb7ad6b716920333103616263')
+    const long = { room: 'x'.repeat(38) }
+    expect(decodeJoin(encodeJoin({ ...long, trace }))).toEqual(long)
+    // Not recorded, of another version, too short, or no text at all.
+    for (const text of [traceparent.replace(/1$/, '0'), traceparent.replace('00-', '01-'), traceparent.slice(1), ''])
+      expect(traceToBytes(text), text).toBeUndefined()
+    expect(traceToBytes(undefined)).toBeUndefined()
   })
 })

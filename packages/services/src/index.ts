@@ -16,4 +16,5 @@ export {
 } from './track/serve-tracker.ts'
 export type { PublishRule, TrackCounts } from './track/track-routes.ts'
 export { ISSUER_PORT_DEFAULT, serveIssuer, type IssuerOptions, type ServingIssuer } from './issue/serve-issuer.ts'
+export { openTraces, type Traces, type TracesOptions } from './telemetry/traces.ts'
 export { Issuer, type IssuedPurpose, type PublicKey, type TokenRequest } from './issue/issuer.ts'

@@ -11,6 +11,7 @@ import { DRAIN_OPTION } from '../http/readiness.ts'
 import { RENDEZVOUS_PORT_DEFAULT } from '../rendezvous/serve-rendezvous.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
+import { closeTraces, openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import { serveAll } from './serve-all.ts'
 
 /** Serves everything. */
@@ -33,12 +34,15 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
     'lockstep-port': { kind: 'whole', default: LOCKSTEP_PORT_DEFAULT, help: 'TCP port of the order relay' },
     store: STORE_OPTION,
     drain: DRAIN_OPTION,
+    'otel-exporter-otlp-endpoint': OTLP_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
   async start(options, world) {
     const { port, address, public: publicAddress, static: folder, origin, issuer, card, store, ops } = options
+    const traces = openTraces({ service: 'all', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveAll({
+      tracer: traces?.tracer,
       port, relayPort: options['relay-port'], origins: origin.includes('any') ? 'any' : origin,
       federate: options.federate, apiKeys: options['api-key'].map(readApiKey),
       ...(issuer !== undefined && { issuer: readKeyOption('--issuer', issuer, 'issuer-secret') }),
@@ -46,7 +50,8 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
       ...(folder !== undefined && { static: folder }), ...(store !== undefined && { store }),
     })
     const lockstep = card.length === 0 ? undefined : await serveLockstep(readCards(card), {
-      port: options['lockstep-port'], signals: false, ...(address !== undefined && { address }),
+      port: options['lockstep-port'], signals: false, ...(traces && { tracer: traces.tracer }),
+      ...(address !== undefined && { address }),
     })
     const status = await openStatus(ops, {
       registry: serving.registry, isReady: () => serving.readiness.isReady,
@@ -62,6 +67,7 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
         await Promise.all([serving.readiness.drain(ms), serving.relay.drain(ms), lockstep?.drain(ms)])
         await lockstep?.close()
         await serving.close()
+        await closeTraces()
       },
     })
   },

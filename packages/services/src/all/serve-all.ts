@@ -81,7 +81,7 @@ async function openSite(
   const registry = createRegistry('all', VERSION)
   const leases = await openLeases(options.store, registry)
   const app = await createSite({
-    title: 'Tickwire services', registry, maxWebSockets: MEMBERS_MAX,
+    title: 'Tickwire services', registry, maxWebSockets: MEMBERS_MAX, tracer: options.tracer,
     ...(options.static !== undefined && { static: options.static }),
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })

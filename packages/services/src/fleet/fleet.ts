@@ -11,6 +11,7 @@ import { defineService, type Service } from '../cli/service.ts'
 import { DRAIN_OPTION } from '../http/readiness.ts'
 import { openLeases, openRecords, RECORDS_OPTION, STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
+import { closeTraces, openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import { addOperatorRoutes } from './operator.ts'
 import type { Propose } from './propose.ts'
 import { FLEET_PORT_DEFAULT, serveFleet } from './serve-fleet.ts'
@@ -35,6 +36,7 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may ask for seats; "any" for all' },
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
     drain: DRAIN_OPTION,
+    'otel-exporter-otlp-endpoint': OTLP_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of the operator page and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -44,7 +46,9 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
     const stores = new Registry()
     const leases = await openLeases(store, stores)
     const records = await openRecords(file, { isDurable: ranked, registry: stores })
+    const traces = openTraces({ service: 'fleet', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveFleet({
+      tracer: traces?.tracer,
       port, leases, records, requestsPerMinute: options['rate-limit'], trustedProxies: proxy,
       origins: origin.includes('any') ? 'any' : origin,
       ...(address !== undefined && { address }), ...(secret !== undefined && { secret }),
@@ -66,6 +70,7 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
         await serving.close()
         await records.close()
         await leases.close()
+        await closeTraces()
       },
     })
   },

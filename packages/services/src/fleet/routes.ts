@@ -54,7 +54,7 @@ export function addFleetRoutes(app: Site, desk: FleetDesk): void {
     schema: { body: SeatsWanted, response: { 200: SeatsGiven, ...OPENS } },
   }, async (request) => {
     if (request.body.users !== undefined) checkSigned(desk, request)
-    return seatsOrRefuse(await seats.reserve(request.body))
+    return seatsOrRefuse(await seats.reserve(request.body, request.traceparent))
   })
   app.get('/rooms', { schema: { querystring: RoomsAsked, response: { 200: RoomList } } }, (request) => ({
     isStale: servers.isStale,
@@ -170,7 +170,7 @@ function allowPage(request: FastifyRequest, reply: FastifyReply, { origins }: Fl
     throw new HttpRefusal(403, 'origin', 'Pages of this origin may not ask.', 'Start the fleet with --origin.')
   if (origin !== undefined) {
     reply.header('access-control-allow-origin', origin)
-    reply.header('access-control-allow-headers', 'content-type')
+    reply.header('access-control-allow-headers', 'content-type, traceparent')
     reply.header('access-control-allow-methods', 'GET, POST, DELETE')
     reply.header('vary', 'origin')
   }

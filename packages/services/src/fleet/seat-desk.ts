@@ -94,14 +94,15 @@ export class SeatDesk {
     this.issuerKey = this.#key.publicKey
   }
 
-  async reserve(request: SeatRequest): Promise<ReservedSeats | SeatRefusal> {
+  /** `traceparent`: the span of the request, for the game servers that are asked. */
+  async reserve(request: SeatRequest, traceparent?: string): Promise<ReservedSeats | SeatRefusal> {
     const known = this.#answers.get(request.id)
     if (known !== undefined) {
       this.counts.repeated++
       return await known.answer
     }
     this.#forget()
-    const answer = this.#ask(request, performance.now() + request.deadlineMs)
+    const answer = this.#ask(request, performance.now() + request.deadlineMs, traceparent)
     this.#answers.set(request.id, { answer, at: performance.now() })
     const given = await answer
     if (typeof given !== 'string') this.counts.reserved++
@@ -113,7 +114,9 @@ export class SeatDesk {
     return given
   }
 
-  async #ask(request: SeatRequest, until: number): Promise<ReservedSeats | SeatRefusal> {
+  async #ask(
+    request: SeatRequest, until: number, traceparent: string | undefined,
+  ): Promise<ReservedSeats | SeatRefusal> {
     const count = request.party ?? 1
     const tokenIds = Array.from({ length: count }, (_, at) => tokenIdOf(request.id, at))
     const before = await this.#askedBefore(request.id)
@@ -127,7 +130,8 @@ export class SeatDesk {
       const share = leftMs / (Math.min(ASKED_MAX, candidates.length) - at)
       const other = await this.#write(request.id, server)
       const asked = other ?? server
-      const given = await this.#askServer(asked, request, tokenIds, Math.min(share, until - performance.now()))
+      const ms = Math.min(share, until - performance.now())
+      const given = await this.#askServer(asked, request, tokenIds, ms, traceparent)
       if (typeof given === 'string') {
         refusal = given
         if (other !== undefined) return refusal
@@ -159,7 +163,7 @@ export class SeatDesk {
   }
 
   async #askServer(
-    server: GameServer, request: SeatRequest, tokens: readonly string[], ms: number,
+    server: GameServer, request: SeatRequest, tokens: readonly string[], ms: number, traceparent: string | undefined,
   ): Promise<{ readonly room: string } | SeatRefusal> {
     const path = '/tickwire/fleet/reserve'
     const { id, fingerprint, type, filter, room, code, isNew, isFresh, isSpectator, leader } = request
@@ -174,7 +178,10 @@ export class SeatDesk {
       try {
         const response = await fetch(`${server.url.replace(/\/$/, '')}${path}`, {
           method: 'POST', body, signal: AbortSignal.timeout(leftMs),
-          headers: { 'content-type': 'application/json', ...signFleetRequest(this.#options.secret, path, body) },
+          headers: {
+            'content-type': 'application/json', ...signFleetRequest(this.#options.secret, path, body),
+            ...(traceparent !== undefined && { traceparent }),
+          },
         })
         const answer = await response.json() as { readonly room?: unknown; readonly refused?: unknown }
         if (typeof answer.room === 'string') return { room: answer.room }

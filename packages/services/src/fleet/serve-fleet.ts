@@ -9,6 +9,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
+import type { Tracer } from 'tickwire'
 import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite } from '../http/site.ts'
 import type { Leases } from '../store/leases.ts'
@@ -49,6 +50,8 @@ export interface FleetServiceOptions {
   readonly trustedProxies?: readonly string[]
   /** A folder with the page of the game. Default: none. */
   readonly static?: string
+  /** Records requests that come with a span (`openTraces`). Default: nothing does. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** A fleet that is being served. */
@@ -75,7 +78,7 @@ export async function serveFleet(options: FleetServiceOptions = {}): Promise<Ser
   const seats = new SeatDesk({ servers, leases, instance, issuer, secret })
   const registry = createRegistry('fleet', VERSION)
   const app = await createSite({
-    title: 'Tickwire fleet', registry,
+    title: 'Tickwire fleet', registry, tracer: options.tracer,
     ...(options.requestsPerMinute !== undefined && { requestsPerMinute: options.requestsPerMinute }),
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
     ...(options.static !== undefined && { static: options.static }),

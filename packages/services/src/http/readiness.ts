@@ -7,6 +7,7 @@
 
 import { drainOnSignals } from 'tickwire/node'
 import type { Option } from '../cli/options.ts'
+import { closeTraces } from '../telemetry/traces.ts'
 import type { Site } from './site.ts'
 
 /** How long a service answers after SIGTERM. */
@@ -49,6 +50,7 @@ export function drainService(
     drain: async (ms) => {
       await service.readiness.drain(ms)
       await service.close()
+      await closeTraces()
     },
   })
 }

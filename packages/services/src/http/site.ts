@@ -12,8 +12,9 @@ import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/typ
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Registry } from 'prom-client'
-import { ConfigError } from 'tickwire'
+import { ConfigError, type Tracer } from 'tickwire'
 import { createHttpDoor, originOfRequest, StaticFiles, TrustedProxies } from 'tickwire/node'
+import { traceRequests, traceText } from './request-spans.ts'
 import { finishRequests, meterRequests } from './traffic.ts'
 
 /** Bytes of a body: signalling and listings are small. */
@@ -36,6 +37,8 @@ export interface SiteOptions {
   readonly static?: string
   /** Proxies whose client addresses are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
+  /** Records requests that come with a span. Default: nothing does. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** A refusal that a route throws. */
@@ -64,16 +67,17 @@ export async function createSite(options: SiteOptions): Promise<Site> {
   }).setValidatorCompiler(TypeBoxValidatorCompiler).withTypeProvider<TypeBoxTypeProvider>()
   finishRequests(app)
   meterRequests(app, registry)
+  if (options.tracer !== undefined) traceRequests(app, options.tracer)
   await app.register(swagger, { openapi: { info: { title, version: '1' } } })
   await app.register(rateLimit, {
     max: requestsPerMinute, timeWindow: 60_000, cache: 10_000, keyGenerator: originOf,
     errorResponseBuilder: () =>
       new HttpRefusal(429, 'too-many-requests', 'Too many requests.', 'Wait a minute, then ask again.'),
   })
-  app.setErrorHandler<Partial<HttpRefusal>>((error, _request, reply) => {
+  app.setErrorHandler<Partial<HttpRefusal>>((error, request, reply) => {
     const { statusCode: status = 500, code = 'internal', message = '', fix = '' } = error
     const isOurs = error instanceof HttpRefusal
-    if (status >= 500 && !isOurs) console.error('tickwire: a route failed:', error)
+    if (status >= 500 && !isOurs) console.error(`tickwire: a route failed${traceText(request)}:`, error)
     const name = isOurs ? code : status < 500 ? 'bad-request' : 'internal'
     const text = status < 500 ? message : 'The service failed.'
     return reply.code(status).send({ error: { code: name, message: text, fix: isOurs ? fix : 'See /openapi.json.' } })

@@ -9,6 +9,7 @@ import { defineService, type Service } from '../cli/service.ts'
 import { DRAIN_OPTION, drainService } from '../http/readiness.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
+import { openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import { isApiKey } from './issue-routes.ts'
 import { ISSUER_PORT_DEFAULT, serveIssuer } from './serve-issuer.ts'
 
@@ -31,6 +32,7 @@ export const issue: Service = defineService({
     store: STORE_OPTION,
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
     drain: DRAIN_OPTION,
+    'otel-exporter-otlp-endpoint': OTLP_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -39,7 +41,9 @@ export const issue: Service = defineService({
     if (key.length === 0) throw new ConfigError('--key', 'missing', 'make one with "tickwire token keys".')
     if (options['api-key'].length === 0)
       throw new ConfigError('--api-key', 'missing', 'write 16 or more random characters to a file, and name it here.')
+    const traces = openTraces({ service: 'issue', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveIssuer({
+      tracer: traces?.tracer,
       keys: key.map((value) => readKeyOption('--key', value, 'issuer-secret')),
       apiKeys: options['api-key'].map(readApiKey), port, trustedProxies: proxy,
       ...(address !== undefined && { address }), ...(store !== undefined && { store }),

@@ -1,6 +1,7 @@
 /** Serves a token issuer. */
 
 import type { Registry } from 'prom-client'
+import type { Tracer } from 'tickwire'
 import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite, type Site } from '../http/site.ts'
 import type { Leases } from '../store/leases.ts'
@@ -27,6 +28,8 @@ export interface IssuerOptions {
   readonly store?: string
   /** Proxies whose client addresses are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
+  /** Records requests that come with a span (`openTraces`). Default: nothing does. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** An issuer that is being served. */
@@ -44,7 +47,7 @@ export async function serveIssuer(options: IssuerOptions): Promise<ServingIssuer
   const registry = createRegistry('issue', VERSION)
   const leases = await openLeases(options.store, registry)
   const app = await createSite({
-    title: 'Tickwire token issuer', registry,
+    title: 'Tickwire token issuer', registry, tracer: options.tracer,
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })
   const readiness = new Readiness(app)

@@ -7,11 +7,12 @@ import { basename } from 'node:path'
 import { ConfigError } from 'tickwire'
 import { decodeCard, RANKED_ROOM, type RelayRoomType } from 'tickwire/lockstep'
 import {
-  LOCKSTEP_PORT_DEFAULT, parseWeather, serveLockstep, type GroupRelay, type LoadWeather,
+  drainOnSignals, LOCKSTEP_PORT_DEFAULT, parseWeather, serveLockstep, type GroupRelay, type LoadWeather,
 } from 'tickwire/node'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
+import { closeTraces, openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import { lockstepRegistry } from './lockstep-metrics.ts'
 
 /** A longer file is not a card; `decodeCard` has a lower limit. */
@@ -50,6 +51,7 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
       help: 'the relays of a group, with their public keys: a match whose relay is lost goes on at the next (none)',
     },
     replays: { kind: 'text', value: 'FOLDER', help: 'record matches here, sealed by the server (they are not)' },
+    'otel-exporter-otlp-endpoint': OTLP_OPTION,
     reports: { kind: 'text', value: 'FOLDER', help: 'write reports of desyncs here (they are not written)' },
   },
   async start(options, world) {
@@ -57,8 +59,10 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     if (files.length === 0)
       throw new ConfigError('--card', 'missing', 'give the file that encodeCard(game) of tickwire/lockstep made.')
     const rules = { spectators: observers, resumeMs: resume, ...(ranked && RANKED_ROOM) }
+    const traces = openTraces({ service: 'lockstep', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveLockstep(readCards(files, rules), {
-      port, maxRooms: options['max-games'], drainMs: drain,
+      ...(traces && { tracer: traces.tracer }),
+      port, maxRooms: options['max-games'], signals: false,
       ...(options.weather !== undefined && { weather: readWeather(options.weather) }),
       ...(options.identity !== undefined && {
         security: { identity: readKeyOption('--identity', options.identity, 'server-secret') },
@@ -71,6 +75,13 @@ must know. encodeCard(game) of tickwire/lockstep makes the card of a game. Clien
     const status = await openStatus(ops, {
       registry: lockstepRegistry(serving), isReady: () => !serving.rooms.isDraining,
     }, options['ops-address'])
+    drainOnSignals({
+      drainMs: drain,
+      drain: async (ms) => {
+        await serving.drain(ms)
+        await closeTraces()
+      },
+    })
     const { udp } = serving.info
     world.print(`lockstep: ${serving.url}${udp === undefined ? '' : `, UDP ${udp.port}`}, ${files.length} games`)
     world.print(`status: ${status.url}/metrics`)

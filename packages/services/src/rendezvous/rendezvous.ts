@@ -9,6 +9,7 @@ import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
 import { DRAIN_OPTION, drainService } from '../http/readiness.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
+import { openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import type { KnownRelay } from './relay-issuer.ts'
 import { RENDEZVOUS_PORT_DEFAULT, serveRendezvous } from './serve-rendezvous.ts'
 
@@ -40,6 +41,7 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may use it; "any" for all' },
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
     drain: DRAIN_OPTION,
+    'otel-exporter-otlp-endpoint': OTLP_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -47,7 +49,9 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     const { port, address, relay, issuer, audience, page, origin, proxy, ops, static: folder } = options
     if (relay.length > 0 && issuer === undefined)
       throw new ConfigError('--issuer', 'missing', 'give the secret key of the issuer; relays have its public key.')
+    const traces = openTraces({ service: 'rendezvous', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveRendezvous({
+      tracer: traces?.tracer,
       port, audience, relays: relay.map(readRelay), codeMs: options['code-ttl'],
       sessionsMax: options['max-sessions'], origins: origin.includes('any') ? 'any' : origin, trustedProxies: proxy,
       ...(address !== undefined && { address }), ...(page !== undefined && { pageUrl: page }),

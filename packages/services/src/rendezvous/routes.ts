@@ -134,7 +134,7 @@ function allowPage(request: FastifyRequest, reply: FastifyReply, { origins }: Re
     throw new HttpRefusal(403, 'origin', 'Pages of this origin may not ask.', 'Start the rendezvous with --origin.')
   if (origin !== undefined) {
     reply.header('access-control-allow-origin', origin)
-    reply.header('access-control-allow-headers', 'content-type')
+    reply.header('access-control-allow-headers', 'content-type, traceparent')
     reply.header('access-control-allow-methods', 'GET, POST, PUT')
     reply.header('vary', 'origin')
   }

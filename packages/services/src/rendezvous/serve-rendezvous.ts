@@ -9,6 +9,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
+import type { Tracer } from 'tickwire'
 import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite, type Site } from '../http/site.ts'
 import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
@@ -54,6 +55,8 @@ export interface RendezvousOptions {
   readonly origins?: readonly string[] | 'any'
   /** Proxies whose client addresses are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
+  /** Records joins that come with a span (`openTraces`). Default: nothing does. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** A rendezvous that is being served. */
@@ -71,7 +74,7 @@ export interface ServingRendezvous {
 export async function serveRendezvous(options: RendezvousOptions = {}): Promise<ServingRendezvous> {
   const registry = createRegistry('rendezvous', VERSION)
   const app = await createSite({
-    title: 'Tickwire rendezvous', registry, maxWebSockets: MEMBERS_MAX,
+    title: 'Tickwire rendezvous', registry, maxWebSockets: MEMBERS_MAX, tracer: options.tracer,
     ...(options.static !== undefined && { static: options.static }),
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })
@@ -104,7 +107,7 @@ export async function addRendezvous(
     // reason: a scope of a site has the same types as the site.
     addRendezvousRoutes(scope as unknown as Site, { sessions, relays, counts, origins, pageUrl, pageQuery })
   })
-  const sockets = new SignalSockets(app.server, sessions, origins)
+  const sockets = new SignalSockets(app.server, sessions, origins, options.tracer)
   addMetrics(registry, sessions, sockets, counts)
   return { counts, issuerPublicKey: relays.publicKey, close: () => sockets.close() }
 }

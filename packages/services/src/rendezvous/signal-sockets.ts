@@ -2,7 +2,7 @@
  * Signalling between the members of a session: one WebSocket for each, text messages only.
  *
  * ```
- * member: {"session","ticket"}                                             a guest, first, within 5 s
+ * member: {"session","ticket","traceparent"?}                              a guest, first, within 5 s
  * member: {"session","name","again"}                                       the same guest on a new socket
  * member: {"session","code","key","secret"}                                the host
  * server: {"kind":"welcome","name":"host" | "g…","again"?}                to guests: what lets them in again
@@ -19,6 +19,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isAllowedOrigin, monotonicNow } from 'tickwire/node'
+import type { TraceSpan, Tracer } from 'tickwire'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Session, Sessions } from './sessions.ts'
 
@@ -36,6 +37,7 @@ const HOST = 'host'
 interface MemberText {
   readonly session?: unknown
   readonly ticket?: unknown
+  readonly traceparent?: unknown
   readonly name?: unknown
   readonly again?: unknown
   readonly code?: unknown
@@ -52,6 +54,8 @@ interface Member {
   readonly name: string
   readonly socket: WebSocket
   isAlive: boolean
+  /** From its welcome to the first answer of the host. Undefined: it is not traced. */
+  readonly span: TraceSpan | undefined
   /** How many messages it may send now. */
   allowance: number
   filledAt: number
@@ -62,13 +66,15 @@ export class SignalSockets {
   signals: number = 0
   readonly #sessions: Sessions
   readonly #sockets: WebSocketServer
+  readonly #tracer: Tracer | undefined
   /** Members by session and name. */
   readonly #members: Map<string, Map<string, Member>> = new Map()
   readonly #pings: NodeJS.Timeout
 
   /** Serves SIGNAL_PATH of `server`. `origins`: pages that may use it, in addition to its own. */
-  constructor(server: Server, sessions: Sessions, origins: readonly string[] | 'any') {
+  constructor(server: Server, sessions: Sessions, origins: readonly string[] | 'any', tracer?: Tracer) {
     this.#sessions = sessions
+    this.#tracer = tracer
     this.#sockets = new WebSocketServer({ noServer: true, maxPayload: SIGNAL_BYTES_MAX, perMessageDeflate: false })
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const isOurs = request.url?.split('?', 1)[0] === SIGNAL_PATH
@@ -111,8 +117,10 @@ export class SignalSockets {
     const { session: id } = text ?? {}
     const session = typeof id === 'string' ? this.#sessions.get(id) : undefined
     const name = session === undefined || text === undefined ? undefined : this.#nameOf(now, session, text)
-    return session === undefined || name === undefined
-      ? undefined : { session, name, socket, isAlive: true, allowance: SIGNALS_BURST, filledAt: now }
+    if (session === undefined || name === undefined) return undefined
+    const { traceparent: parent } = text ?? {}
+    const span = typeof parent === 'string' ? this.#tracer?.start('tickwire.signal', parent, 'server') : undefined
+    return { session, name, socket, span, isAlive: true, allowance: SIGNALS_BURST, filledAt: now }
   }
 
   /** The name of a member that has shown its right to take part. */
@@ -151,11 +159,14 @@ export class SignalSockets {
     if (typeof to !== 'string' || typeof signal !== 'string') return
     // Guests do not know each other.
     if (name !== HOST && to !== HOST) return
-    if (this.#sendTo(session, to, { from: name, signal })) this.signals++
+    if (!this.#sendTo(session, to, { from: name, signal })) return
+    this.signals++
+    if (name === HOST) this.#members.get(session.id)?.get(to)?.span?.end()
   }
 
   #leave(member: Member): void {
-    const { session, name } = member
+    const { session, name, span } = member
+    span?.end({ failed: 'left' })
     const members = this.#members.get(session.id)
     if (members?.get(name) !== member) return
     members.delete(name)

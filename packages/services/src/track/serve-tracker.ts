@@ -8,6 +8,7 @@
  */
 
 import type { Registry } from 'prom-client'
+import type { Tracer } from 'tickwire'
 import { mergeGames } from 'tickwire/engine'
 import type { TrackerSource } from 'tickwire/node'
 import { type Static, Type } from 'typebox'
@@ -62,6 +63,8 @@ export interface TrackerOptions extends TrackingOptions {
   readonly requestsPerMinute?: number
   /** Proxies whose client addresses are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
+  /** Records requests that come with a span (`openTraces`). Default: nothing does. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** A tracker that is being served. */
@@ -84,7 +87,8 @@ export async function serveTracker(options: TrackerOptions = {}): Promise<Servin
   const leases = await openLeases(options.store, registry)
   const { requestsPerMinute, trustedProxies } = options
   const app = await createSite({
-    title: 'Tickwire tracker', registry, ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    title: 'Tickwire tracker', registry, tracer: options.tracer,
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(trustedProxies && { trustedProxies }),
   })
   const readiness = new Readiness(app)

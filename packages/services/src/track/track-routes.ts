@@ -196,6 +196,6 @@ function sendPage(
 function allowMethods(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(204)
     .header('access-control-allow-methods', 'GET, POST, PUT, DELETE')
-    .header('access-control-allow-headers', 'authorization, content-type')
+    .header('access-control-allow-headers', 'authorization, content-type, traceparent')
     .header('access-control-max-age', '86400').send()
 }

@@ -8,6 +8,7 @@ import { defineService, type Service } from '../cli/service.ts'
 import { DRAIN_OPTION, drainService } from '../http/readiness.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
+import { openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import { serveTracker, TRACKER_PORT_DEFAULT } from './serve-tracker.ts'
 import type { PublishRule } from './track-routes.ts'
 
@@ -39,6 +40,7 @@ or with browse() of tickwire/browser. It runs until it gets SIGTERM or SIGINT.`,
     store: STORE_OPTION,
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
     drain: DRAIN_OPTION,
+    'otel-exporter-otlp-endpoint': OTLP_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
     'ops-address': OPS_ADDRESS,
   },
@@ -47,7 +49,9 @@ or with browse() of tickwire/browser. It runs until it gets SIGTERM or SIGINT.`,
     if (!RULES.includes(publish)) throw new ConfigError('--publish', 'unknown rule', `write ${RULES.join(', ')}.`)
     const perMinute = RATE.exec(options['rate-limit'])?.[1]
     if (perMinute === undefined) throw new ConfigError('--rate-limit', 'not a rate', 'write one such as 10/min.')
+    const traces = openTraces({ service: 'track', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveTracker({
+      tracer: traces?.tracer,
       port, audience, issuers: issuer.map((value) => readKeyOption('--issuer', value, 'issuer-public')),
       // reason: it is one of RULES.
       publish: publish as PublishRule, publishesPerMinute: Number(perMinute), trustedProxies: proxy,

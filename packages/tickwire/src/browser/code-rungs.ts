@@ -9,6 +9,7 @@
 
 import { ANSWER_MS, OFFER_AGAIN_MS } from '../core/base/limits.ts'
 import type { PathName } from '../core/client/client-link.ts'
+import type { JoinSpans } from '../core/client/join-spans.ts'
 import { type JoinedSession, type OfferedRelay, Rendezvous } from '../core/client/rendezvous.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
 import { keyToText } from '../core/crypto/token-text.ts'
@@ -30,6 +31,7 @@ import type { OpenRung, RungSource } from './rungs.ts'
 export interface CodePlan extends MeetingPlan {
   readonly code: string
   readonly provider: CryptoProvider
+  readonly spans: JoinSpans | undefined
 }
 
 /** How a page meets its host. */
@@ -49,7 +51,7 @@ const known: WeakMap<CodePlan, Rendezvous> = new WeakMap()
 
 /** Joins by the code, and returns the transports to its host. Rejects with a ConnectError. */
 export async function meetByCode(plan: CodePlan, maker: PortMaker): Promise<RungSource> {
-  const rendezvous = known.get(plan) ?? new Rendezvous(plan.base, pageRendezvous)
+  const rendezvous = known.get(plan) ?? new Rendezvous(plan.base, pageRendezvous, plan.spans)
   known.set(plan, rendezvous)
   const options = { ...plan, maker, rendezvous }
   const joined = await options.rendezvous.join(options.code, options.fingerprint)
@@ -138,7 +140,9 @@ class Meeting {
   static async open(options: CodeRungsOptions, joined: JoinedSession): Promise<Meeting> {
     const { session, ticket } = joined
     const socket = await options.rendezvous.openSignals()
-    const signals = new RendezvousSignaling(socket, { session, ticket }, options.isLocal)
+    const { traceparent } = options.rendezvous
+    const pass = { session, ticket, ...(traceparent !== undefined && { traceparent }) }
+    const signals = new RendezvousSignaling(socket, pass, options.isLocal)
     await new Promise<void>((resolve, reject) => {
       signals.onWelcome = resolve
       signals.onLost = () => reject(new Error('the rendezvous closed the connection'))

@@ -12,6 +12,7 @@ import type { PortSource } from '../core/client/hosted-relay.ts'
 import type { FleetPlace } from '../core/client/fleet-place.ts'
 import { codeIn, type CodePlace } from '../core/client/join-code.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
+import type { JoinSpans } from '../core/client/join-spans.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom } from '../core/client/lockstep-room.ts'
 import type { ServerSite } from '../core/client/platform.ts'
 import { portSite } from '../core/client/port-site.ts'
@@ -28,7 +29,7 @@ import type { Shape } from '../core/schema/field.ts'
 import { pageParts } from './client-parts.ts'
 import { pageProvider } from './crypto.ts'
 import { Ladder } from './ladder.ts'
-import { hostRelay, joinMesh, openCodeRungs, openFleetRoute, sourceLine } from './later.ts'
+import { hostRelay, joinMesh, openCodeRungs, openFleetRoute, openSpans, sourceLine } from './later.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
 import { meetingPlan } from './meeting-plan.ts'
 import { pageChecks, pageTraps } from './page-checks.ts'
@@ -88,7 +89,9 @@ export async function connect(
   where: string | URL | PortSource | FleetPlace | LockstepPlace,
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
-  const site = (place: string | URL | PortSource | FleetPlace): ServerSite => siteOf(place, options, game.fingerprint)
+  const spans = options.tracer && await openSpans(options)
+  const site = (place: string | URL | PortSource | FleetPlace): ServerSite =>
+    siteOf(place, options, game.fingerprint, spans)
   if (typeof where === 'object' && 'enter' in where) {
     const { provider = pageProvider } = options
     const engine = navigator.userAgent
@@ -121,13 +124,15 @@ function joinMeshAt(
 
 function siteOf(
   where: string | URL | PortSource | FleetPlace, options: ConnectOptions, fingerprint: Uint8Array,
+  spans: JoinSpans | undefined,
 ): ServerSite {
   const { provider = pageProvider, authority, transports = RUNGS } = options
   const parts = pageParts(provider, authority)
-  if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
-  if (typeof where === 'object' && 'fleet' in where) return { ...fleetSite(where, transports, fingerprint), parts }
+  if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts, spans }
+  if (typeof where === 'object' && 'fleet' in where)
+    return { ...fleetSite(where, transports, fingerprint, spans), parts, spans }
   const found = codeIn(String(where))
-  if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint), parts }
+  if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint, spans), parts, spans }
   const given = parseServerUrl(String(where), (text) => new URL(text), ['http', 'https', 'ws', 'wss'])
   const base = new URL(given.href.replace(/^ws/, 'http'))
   return {
@@ -135,6 +140,7 @@ function siteOf(
     isLocal: isLocalHost(base.hostname),
     isSecure: base.protocol === 'https:',
     parts,
+    spans,
     async open(query) {
       const ladder = new Ladder(serverRungs(base), transports, query)
       await ladder.open()
@@ -146,10 +152,10 @@ function siteOf(
 
 /** One of many servers. The route is kept for the way back, which may lead to another server. */
 function fleetSite(
-  { fleet: url, seat }: FleetPlace, transports: readonly Rung[], fingerprint: Uint8Array,
+  { fleet: url, seat }: FleetPlace, transports: readonly Rung[], fingerprint: Uint8Array, spans: JoinSpans | undefined,
 ): Omit<ServerSite, 'parts'> {
   const base = parseServerUrl(url, (text) => new URL(text, location.href), ['https', 'http'])
-  const route = openFleetRoute(new URL('.', base).href, fingerprint, seat)
+  const route = openFleetRoute(new URL('.', base).href, fingerprint, seat, spans)
   return {
     place: base.href, isLocal: isLocalHost(base.hostname), isSecure: base.protocol === 'https:', isFleet: true,
     open: async (query, asked) => await (await route).open(asked, async (at) => {
@@ -164,9 +170,10 @@ function fleetSite(
 /** A host that is known by a code. */
 function codeSite(
   { code, page }: CodePlace, options: ConnectOptions, provider: CryptoProvider, fingerprint: Uint8Array,
+  spans: JoinSpans | undefined,
 ): Omit<ServerSite, 'parts'> {
   const { rendezvous = page ?? location.href, path: mode = 'race', transports = RUNGS } = options
-  const plan = { ...meetingPlan(rendezvous, mode, fingerprint), code, provider }
+  const plan = { ...meetingPlan(rendezvous, mode, fingerprint), code, provider, spans }
   return {
     place: `${plan.base} ${code}`,
     // A code that is not known will not become known: no retries as in development.

@@ -9,6 +9,7 @@
 import type { MatchRequest } from '../core/client/find-match.ts'
 import type { FleetSeat } from '../core/client/fleet-place.ts'
 import type { FleetRoute, SeatRequest } from '../core/client/fleet.ts'
+import type { JoinSpans, JoinTracing } from '../core/client/join-spans.ts'
 import type { HostedRelay, HostingOptions } from '../core/client/hosted-relay.ts'
 import type { CryptoProvider } from '../core/crypto/provider.ts'
 import type { DatagramPort } from '../core/endpoint/datagram-port.ts'
@@ -41,6 +42,12 @@ export async function openWebTransport(
   return await open(portMaker, url, hashes, signal)
 }
 
+/** The spans of a join. */
+export async function openSpans(options: JoinTracing): Promise<JoinSpans | undefined> {
+  const { JoinSpans: spans } = await import('../core/client/join-spans.ts')
+  return spans.of(options)
+}
+
 /** The transports to a host that is known by a code. Rejects with a ConnectError. */
 export async function openCodeRungs(plan: CodePlan): Promise<RungSource> {
   const { meetByCode } = await import('./code-rungs.ts')
@@ -49,10 +56,10 @@ export async function openCodeRungs(plan: CodePlan): Promise<RungSource> {
 
 /** The way to a server of a fleet. */
 export async function openFleetRoute(
-  base: string, fingerprint: Uint8Array, seat: FleetSeat | undefined,
+  base: string, fingerprint: Uint8Array, seat: FleetSeat | undefined, spans: JoinSpans | undefined,
 ): Promise<FleetRoute> {
   const { fleetRoute } = await import('./fleet-machine.ts')
-  return fleetRoute(base, fingerprint, seat)
+  return fleetRoute(base, fingerprint, seat, spans)
 }
 
 /**

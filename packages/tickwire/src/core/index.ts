@@ -54,6 +54,9 @@ export type { Cast, Hit, PastView } from './world/past-view.ts'
 export { View } from './game/view.ts'
 export type { CloseReason } from './connection/close-reason.ts'
 
+// Traces: what `connect` and `serve` need of a library for them.
+export type { SpanFacts, Tracer, TraceSpan } from './base/tracing.ts'
+
 // Rooms: a server with many matches.
 export type { JoinRequest } from './rooms/join-body.ts'
 export type { Asking, Member } from './rooms/room-rules.ts'

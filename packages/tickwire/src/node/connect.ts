@@ -14,6 +14,7 @@ import type { FleetPlace } from '../core/client/fleet-place.ts'
 import { FleetClient, FleetRoute } from '../core/client/fleet.ts'
 import { codeIn, type CodePlace } from '../core/client/join-code.ts'
 import { joinRoom, type JoinOptions } from '../core/client/join-room.ts'
+import { JoinSpans } from '../core/client/join-spans.ts'
 import type { LockstepOptions, LockstepPlace, LockstepRoom, PeerPort } from '../core/client/lockstep-room.ts'
 import type { Diagnosis, ServerSite } from '../core/client/platform.ts'
 import { portSite } from '../core/client/port-site.ts'
@@ -89,7 +90,9 @@ export async function connect(
   where: string | URL | FleetPlace | LockstepPlace,
   options: ConnectOptions & LockstepOptions = {},
 ): Promise<Room | LockstepRoom> {
-  const site = (place: string | URL | PortSource | FleetPlace): ServerSite => siteOf(place, options, game.fingerprint)
+  const spans = JoinSpans.of(options)
+  const site = (place: string | URL | PortSource | FleetPlace): ServerSite =>
+    siteOf(place, options, game.fingerprint, spans)
   if (typeof where === 'object' && 'enter' in where) {
     const { provider = bestProvider() } = options
     const engine = `Node ${process.version}`
@@ -107,17 +110,19 @@ export async function connect(
 
 function siteOf(
   where: string | URL | PortSource | FleetPlace, options: ConnectOptions, fingerprint: Uint8Array,
+  spans: JoinSpans | undefined,
 ): ServerSite {
   const { provider = bestProvider(), transport } = options
   const parts = nodeParts(provider)
-  if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts }
+  if (typeof where === 'object' && 'open' in where) return { ...portSite(where), parts, spans }
   const found = typeof where === 'object' && 'fleet' in where ? undefined : codeIn(String(where))
-  if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint), parts }
-  if (typeof where === 'object' && 'fleet' in where) return { ...fleetSite(where, transport, fingerprint), parts }
+  if (found !== undefined) return { ...codeSite(found, options, provider, fingerprint, spans), parts, spans }
+  if (typeof where === 'object' && 'fleet' in where)
+    return { ...fleetSite(where, transport, fingerprint, spans), parts, spans }
   const base = parseServerUrl(String(where), (text) => new URL(text), SCHEMES)
   const web = new URL(base.href.replace(/^ws/, 'http'))
   const site = base.protocol === 'udp:' ? udpSite(base) : webSite(web, transport)
-  return { ...site, isLocal: isLocalHost(base.hostname), parts }
+  return { ...site, isLocal: isLocalHost(base.hostname), parts, spans }
 }
 
 /** Loaded when it is needed: a bot need not load a server. */
@@ -129,9 +134,10 @@ async function hostRelay(card: LockstepCard, options: HostingOptions): Promise<H
 /** One of many servers. */
 function fleetSite(
   { fleet: url, seat }: FleetPlace, transport: ConnectOptions['transport'], fingerprint: Uint8Array,
+  spans: JoinSpans | undefined,
 ): Omit<ServerSite, 'parts'> {
   const base = parseServerUrl(url, (text) => new URL(text), ['https', 'http'])
-  const route = new FleetRoute(new FleetClient(new URL('.', base).href, fingerprint, nodeFleet), seat)
+  const route = new FleetRoute(new FleetClient(new URL('.', base).href, fingerprint, nodeFleet, spans), seat)
   const isSecure = base.protocol === 'https:'
   return {
     place: base.href, isLocal: isLocalHost(base.hostname), isSecure, isFleet: true,
@@ -159,11 +165,12 @@ function noRendezvous(code: string): never {
 /** A host that is known by a code. */
 function codeSite(
   { code, page }: CodePlace, options: ConnectOptions, provider: CryptoProvider, fingerprint: Uint8Array,
+  spans: JoinSpans | undefined,
 ): Omit<ServerSite, 'parts'> {
   const { rendezvous: given = page, path: mode = 'race' } = options
   const base = parseServerUrl(String(given ?? noRendezvous(code)), (text) => new URL(text), ['https', 'http'])
   const isLocal = isLocalHost(base.hostname)
-  const rendezvous = new Rendezvous(new URL('.', base).href, nodeRendezvous)
+  const rendezvous = new Rendezvous(new URL('.', base).href, nodeRendezvous, spans)
   return {
     place: `${rendezvous.base} ${code}`,
     // A code that is not known will not become known: no retries as in development.

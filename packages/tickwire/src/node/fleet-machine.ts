@@ -3,6 +3,7 @@
 import { findMatchBy, findSeatsBy, type MatchRequest } from '../core/client/find-match.ts'
 import type { FleetSeat } from '../core/client/fleet-place.ts'
 import type { FleetMachine, SeatRequest } from '../core/client/fleet.ts'
+import { traceHeaders } from '../core/client/join-spans.ts'
 import type { Game } from '../core/game/define-game.ts'
 import { monotonicNow } from './clock.ts'
 import { systemEntropy } from './entropy.ts'
@@ -11,10 +12,10 @@ export const nodeFleet: FleetMachine = {
   entropy: systemEntropy,
   now: monotonicNow,
   wait: (ms) => new Promise((resolve) => { setTimeout(resolve, ms) }),
-  async ask(method, url, body, ms) {
+  async ask(method, url, body, ms, traceparent) {
+    const headers = { 'content-type': 'application/json', ...traceHeaders(traceparent) }
     const response = await fetch(url, {
-      method, signal: AbortSignal.timeout(ms),
-      ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      method, signal: AbortSignal.timeout(ms), ...(body && { body: JSON.stringify(body), headers }),
     })
     return { status: response.status, body: await response.json().catch(() => undefined) }
   },

@@ -13,6 +13,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PARTY_MAX, RESERVATION_MS } from '../core/base/limits-fleet.ts'
+import type { Tracer } from '../core/base/tracing.ts'
 import type { Match } from '../core/game/match.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
 import type { SeatAnswer, SeatOrder } from '../core/rooms/reservations.ts'
@@ -49,6 +50,8 @@ export interface FleetHome {
   sign(bytes: Uint8Array): Uint8Array
   readonly audience: string
   readonly log: ServeLog
+  /** Records requests for seats that come with a span. Default: nothing does. */
+  readonly tracer?: Tracer | undefined
   /** There is something to send: drain soon. */
   wake(): void
   /** The key that the fleet signs tokens with now. */
@@ -121,7 +124,7 @@ export class FleetMember {
       return answer(response, 403, { error: 'not-signed' })
     const what = (request.url ?? '').slice(FLEET_PATH.length)
     try {
-      if (what === 'reserve') answer(response, 200, this.#reserve(readAt, fieldsOf(JSON.parse(body))))
+      if (what === 'reserve') answer(response, 200, this.#reserveTraced(readAt, fieldsOf(JSON.parse(body)), request))
       else if (what === 'thaw') answer(response, 200, await this.#thaw(body))
       else if (what === 'inspect') answer(response, 200, this.#inspect(String(fieldsOf(JSON.parse(body))['room'])))
       else if (what === 'act') answer(response, 200, this.#act(fieldsOf(JSON.parse(body))))
@@ -171,7 +174,17 @@ export class FleetMember {
     return this.results.add(room, result)
   }
 
-  #reserve(readAt: number, fields: Fields): object {
+  #reserveTraced(readAt: number, fields: Fields, { headers }: IncomingMessage): object {
+    const { tracer } = this.#home
+    const parent = headers['traceparent']
+    if (tracer === undefined || parent === undefined) return this.#reserve(readAt, fields)
+    const span = tracer.start('tickwire.reserve', String(parent), 'server')
+    const given = this.#reserve(readAt, fields)
+    span.end('room' in given ? { room: given.room } : { failed: given.refused })
+    return given
+  }
+
+  #reserve(readAt: number, fields: Fields): { readonly room: string } | { readonly refused: string } {
     const { deadlineMs, leader, tokens, fingerprint } = fields
     const pauseMs = readAt < this.#pausedUntil ? this.#pauseMs : readAt - this.#awakeAt
     const waitedMs = (pauseMs > PAUSE_MS ? pauseMs : 0) + (now() - readAt)

@@ -104,11 +104,13 @@ type Hosting = Serving | ServingLockstep
 async function openRelayMatch(
   game: LockstepGame, options: ServeOptions, { hosted }: HostParts,
 ): Promise<ServingLockstep> {
-  const { port = 0, address, security, signals, log, maxSpectators: spectators = 0, resumeMs = RESUME_MS } = options
+  const { port = 0, address, security, signals, log, tracer } = options
+  const { maxSpectators: spectators = 0, resumeMs = RESUME_MS } = options
   const { openLockstep } = await import('./lockstep-server.ts')
   const serving = await openLockstep({ match: { game, spectators, resumeMs, emptyMs: Infinity } }, {
     port, maxRooms: 1, webtransport: false, webrtc: false, udp: false,
     ...(address !== undefined && { address }), ...(security && { security }), ...(log && { log }),
+    ...(tracer && { tracer }),
     ...(signals !== undefined && { signals }),
   }, hosted)
   serving.rooms.create('match')

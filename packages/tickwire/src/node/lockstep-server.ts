@@ -24,6 +24,7 @@ import { PATH_SCAN_MS, PATH_UNUSED_MS } from '../core/base/limits.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
+import { loggedTracer } from './logged-tracer.ts'
 import { openHttpSite, type HttpSite } from './http-site.ts'
 import { portOf } from './listen.ts'
 import { withWeather } from './load-weather.ts'
@@ -178,6 +179,7 @@ export class ServingLockstep {
       stopwatch: now,
       onError: () => {},
       onWake: () => this.#wakeSoon(),
+      ...(options.tracer && { tracer: loggedTracer(options.tracer, limitLines(options.log ?? plainLog())) }),
     })
     this.#ports.onDatagram = (from, bytes, length) => {
       this.rooms.handleDatagram(now(), from, bytes, length)

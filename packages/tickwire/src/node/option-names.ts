@@ -33,6 +33,7 @@ const ROOM_SERVER: Names<RoomServerOptions> = {
   signals: true,
   drainMs: true,
   log: true,
+  tracer: true,
   onError: true,
   tls: true,
   webtransport: true,

@@ -3,6 +3,7 @@
 import type { Server } from 'node:http'
 import type { CodeFault } from '../core/base/user-code.ts'
 import type { EndpointSecurity } from '../core/endpoint/endpoint-security.ts'
+import type { Tracer } from '../core/base/tracing.ts'
 import type { OriginLimits } from '../core/endpoint/origin-limits.ts'
 import type { Match } from '../core/game/match.ts'
 import type { RequestHandler } from './http-site.ts'
@@ -78,6 +79,11 @@ export interface RoomServerOptions extends TransportOptions {
   readonly signals?: boolean
   /** How long players may play on after SIGTERM. Default 10 s. After SIGINT they are disconnected at once. */
   readonly drainMs?: number
+  /**
+   * Records how clients that come with a span reach their seats and first ticks, and logs each step with its trace id:
+   * `openTraces` of `@tickwire/services`. Default: nothing is recorded.
+   */
+  readonly tracer?: Tracer
   /** Receives log entries for the operator. Default: warnings and errors, on the console. */
   readonly log?: ServeLog
   /** A callback of the game threw, in this room. Also logged. If `fault.isFatal`, the room has ended with `fault`. */

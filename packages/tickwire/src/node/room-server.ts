@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Server as TlsServer } from 'node:https'
 import { ConfigError } from '../core/base/assert.ts'
 import type { Millis } from '../core/base/time.ts'
+import type { Tracer } from '../core/base/tracing.ts'
 import type { SigningKey } from '../core/crypto/provider.ts'
 import { keyToText } from '../core/crypto/token-text.ts'
 import type { HostRecordOptions } from '../core/game/host-watch.ts'
@@ -45,6 +46,7 @@ import type { OpenTransports } from './serve-transports.ts'
 import type { ServeLog } from './status-log.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { readStatus, type Status } from './status.ts'
+import { loggedTracer } from './logged-tracer.ts'
 import { openStatusServer, type OpsOptions, type StatusServer } from './status-server.ts'
 
 /** How long to wait for the close to reach the players. */
@@ -85,6 +87,8 @@ export class RoomServer {
   /** Refused clients, by reason. */
   readonly refusals: RefusalLog
   protected readonly log: ServeLog
+  /** Records steps of joins, and logs them. Undefined: nothing is traced. */
+  readonly #tracer: Tracer | undefined
   readonly #types: { readonly [name: string]: RoomType }
   readonly #site: HttpSite
   readonly #transports: OpenTransports
@@ -132,6 +136,7 @@ export class RoomServer {
     this.#audience = options.security?.tokens?.audience ?? ''
     this.log = log
     this.refusals = new RefusalLog(log)
+    this.#tracer = options.tracer && loggedTracer(options.tracer, log)
     this.#site = site
     this.#transports = transports
     for (const { game } of Object.values(this.#types)) {
@@ -165,9 +170,9 @@ export class RoomServer {
       },
       onRefused: (from, code) => this.refusals.note(code, this.#ports.originOf(from)),
       onWake: () => this.#drainSoon(),
+      ...(this.#tracer && { tracer: this.#tracer }),
     })
-    const { learn = false } = options
-    const learning = learn === true ? {} : learn
+    const learning = options.learn === true ? {} : options.learn ?? false
     if (learning !== false) this.#learning = new Learning(this.#types, learning, () => this.rooms.rooms, log, now)
     this.url = `${site.server instanceof TlsServer ? 'https' : 'http'}://localhost:${site.port}`
     this.#ports.onDatagram = (from, bytes, length) => {
@@ -186,8 +191,7 @@ export class RoomServer {
   #restore(images: readonly RoomImage[], place: RoomPlace | undefined): readonly Match[] {
     const refuse = ({ typeName, code }: RoomImage, reason: string): void =>
       this.log({
-        level: 'warn',
-        event: 'room-not-restored',
+        level: 'warn', event: 'room-not-restored',
         message: `room ${code} (${typeName}) of the process before was not restored: ${reason}`,
       })
     const isHere = ({ id }: RoomImage): boolean => place === undefined || isPlacedHere(id, place)
@@ -237,15 +241,13 @@ export class RoomServer {
     if (this.#keepPath !== undefined && this.#secret !== undefined) {
       writeKeptRooms(this.#keepPath, this.rooms, this.#secret)
       this.log({
-        level: 'info',
-        event: 'rooms-kept',
+        level: 'info', event: 'rooms-kept',
         message: `${this.rooms.rooms.length} rooms wait for the next process in ${this.#keepPath}`,
       })
       return this.#letGo()
     }
     this.log({
-      level: 'info',
-      event: 'drain-begun',
+      level: 'info', event: 'drain-begun',
       message: `closing in ${ms} ms, or when the last player has left`,
       facts: { ms, players: this.rooms.players },
     })
@@ -298,6 +300,7 @@ export class RoomServer {
     const { publicKey } = this.#signing
     return {
       rooms: this.rooms, port: this.#site.port, isSecure: this.#site.server instanceof TlsServer, log: this.log,
+      tracer: this.#tracer,
       types: Object.fromEntries(Object.entries(this.#types).map(([name, { game, capacity = PLAYERS_DEFAULT }]) => (
         [name, { fingerprint: game.fingerprint, capacity }]
       ))),

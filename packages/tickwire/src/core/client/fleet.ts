@@ -22,6 +22,7 @@ import type { JoinRequest, Metadata } from '../rooms/join-body.ts'
 import type { ClientLink } from './client-link.ts'
 import { ConnectError } from './connect-error.ts'
 import type { FleetSeat } from './fleet-place.ts'
+import type { JoinSpans } from './join-spans.ts'
 
 /** What the machine does for a fleet. */
 export interface FleetMachine {
@@ -31,7 +32,7 @@ export interface FleetMachine {
   wait(ms: Millis): Promise<void>
   /** Asks with a JSON body. Rejects when nothing answers within `ms`. A body that is no JSON is undefined. */
   ask(
-    method: 'POST' | 'GET' | 'DELETE', url: string, body: object | undefined, ms: number,
+    method: 'POST' | 'GET' | 'DELETE', url: string, body: object | undefined, ms: number, traceparent?: string,
   ): Promise<{ readonly status: number; readonly body: unknown }>
 }
 
@@ -59,8 +60,11 @@ export class FleetClient {
   readonly base: string
   readonly #machine: FleetMachine
   readonly #fingerprint: string
+  readonly #spans: JoinSpans | undefined
 
-  constructor(base: string, fingerprint: Uint8Array, machine: FleetMachine) {
+  /** `spans`: those of the client. Default: nothing is traced. */
+  constructor(base: string, fingerprint: Uint8Array, machine: FleetMachine, spans?: JoinSpans) {
+    this.#spans = spans
     this.base = base.endsWith('/') ? base : `${base}/`
     this.#machine = machine
     this.#fingerprint = bytesToHex(fingerprint)
@@ -73,7 +77,8 @@ export class FleetClient {
     for (let attempt = 0; ; attempt++) {
       try {
         const body = { ...request, id, fingerprint: this.#fingerprint, deadlineMs: FLEET_ASK_MS }
-        const { status, body: answer } = await this.#machine.ask('POST', `${this.base}rooms/quick`, body, FLEET_ASK_MS)
+        const { status, body: answer } = await this.#machine
+          .ask('POST', `${this.base}rooms/quick`, body, FLEET_ASK_MS, this.#spans?.traceparent)
         if (status < 500) return this.readSeats(status, answer)
       } catch (error) {
         if (error instanceof ConnectError) throw error

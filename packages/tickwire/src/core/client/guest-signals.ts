@@ -13,7 +13,7 @@ const PAUSE_MS_MAX = 5000
 
 /** What a guest's signalling needs. */
 export interface GuestSignalsParts {
-  readonly rendezvous: Pick<Rendezvous, 'openSignals'>
+  readonly rendezvous: Pick<Rendezvous, 'openSignals' | 'traceparent'>
   /** Whether candidates on this machine are kept. */
   readonly isLoopbackAllowed: boolean
   later(ms: Millis, run: () => void): () => void
@@ -41,7 +41,8 @@ export class GuestSignals implements Signaling {
   constructor(parts: GuestSignalsParts, { session, ticket }: JoinedSession, socket: TextSocket) {
     this.#parts = parts
     this.#session = session
-    this.#signals = this.#attach(socket, { session, ticket })
+    const { traceparent } = parts.rendezvous
+    this.#signals = this.#attach(socket, { session, ticket, ...(traceparent !== undefined && { traceparent }) })
   }
 
   send(peer: string, signal: Signal): void {

@@ -16,6 +16,7 @@ import type { InitOf } from '../schema/value-types.ts'
 import type { ClientLink } from './client-link.ts'
 import { retryFor } from './comeback.ts'
 import { ConnectError } from './connect-error.ts'
+import type { JoinTracing } from './join-spans.ts'
 import { Line } from './line.ts'
 import type { ClientPlatform, SeatStore, ServerSite } from './platform.ts'
 import type { Return } from './line-keeper.ts'
@@ -23,16 +24,17 @@ import { Room } from './room.ts'
 
 /** How a match is joined, in a page and in Node. */
 export interface JoinOptions<J extends Shape = Shape, O extends Shape = Shape>
-  extends Pick<ClientHostOptions, 'syncTest' | 'onSyncFault' | 'checks'> {
+  extends Pick<ClientHostOptions, 'syncTest' | 'onSyncFault' | 'checks'>, JoinTracing {
   /**
    * The join data of the game (`join` of `defineGame`), such as the name of the player. Default: its initial values.
    */
   readonly data?: InitOf<J>
   /**
    * A token from the token issuer, as bytes or text. A token is valid once, so a client that should reconnect to its
-   * seat by itself passes a function that fetches a new token each time. Default: none.
+   * seat by itself passes a function that fetches a new token each time. Of a join with a `tracer`, it gets the header
+   * `traceparent` for its request. Default: none.
    */
-  readonly token?: Uint8Array | string | (() => Promise<Uint8Array | string>)
+  readonly token?: Uint8Array | string | ((traceparent?: string) => Promise<Uint8Array | string>)
   /**
    * The server's identity key, as bytes or text, if no token names it. Without either, a client that connects by https
    * trusts the identity that the server states over https, and other clients trust any server.
@@ -91,7 +93,9 @@ export async function joinRoom<I extends Shape, J extends Shape, O extends Shape
       return await open(asked)
     }
   }
-  return new Room(await retryFor(retryMs, attempt, platform), back, platform)
+  const line = retryFor(retryMs, attempt, platform)
+  site.spans?.watch(line)
+  return new Room(await line, back, platform)
 }
 
 /** What a client asks for when its seat is gone: the same again, but the room that it created before, not another. */
@@ -150,6 +154,8 @@ async function openLine<I extends Shape>(
   platform: ClientPlatform,
   asked: JoinRequest | undefined,
 ): Promise<Line<I>> {
+  const { spans } = site
+  spans?.begin('open')
   const link = await site.open(encodePlaceRequest(asked, drawVisit(platform)), asked).catch(async (error: Error) => {
     if (error instanceof ConnectError) throw error
     const found = await site.diagnose()
@@ -164,9 +170,12 @@ async function openLine<I extends Shape>(
     const isNew = asked === undefined || !('resume' in asked)
     const data = isNew ? game.joinCodec.encode(options.data) : NO_BYTES
     const pass = { ...(await passOf(options, site, link)), data }
-    const line = new Line(game, site, platform, link, pass, asked, options)
+    const line = new Line(game, site, platform, link, pass, spans?.ask(asked) ?? asked, options)
     const reason = await Promise.race([line.opened, line.closed])
-    if (reason === undefined) return line
+    if (reason === undefined) {
+      spans?.watchState(line)
+      return line
+    }
     const isAsked = reason.code === 'schema' || reason.code === 'version' || reason.by === 'network'
     const found = isAsked ? await site.diagnose() : undefined
     throw new ConnectError(site.place, reason, { ageMs: platform.ageMs(), ...(found && { found }) })
@@ -184,9 +193,11 @@ function drawVisit({ entropy }: ClientPlatform): string {
 }
 
 /** A client without a network cannot fetch a token: it retries, as after any other outage. */
-async function askToken(ask: () => Promise<Uint8Array | string>, place: string): Promise<Uint8Array | string> {
+async function askToken(
+  ask: (traceparent?: string) => Promise<Uint8Array | string>, { place, spans }: ServerSite,
+): Promise<Uint8Array | string> {
   try {
-    return await ask()
+    return await ask(spans?.traceparent)
   } catch (error) {
     const detail = `\`token\` threw: ${String(error)}`
     throw new ConnectError(place, { by: 'network', code: 'unreachable' }, { detail })
@@ -199,7 +210,7 @@ export async function passOf(
 ): Promise<ConnectPass> {
   const isAsked = given === undefined && server === undefined && link.token === undefined && site.isSecure
   const key = isAsked ? await link.identity() : server
-  const own = typeof given === 'function' ? await askToken(given, site.place) : given
+  const own = typeof given === 'function' ? await askToken(given, site) : given
   const token = own ?? link.token
   return {
     ...(token !== undefined && { token: typeof token === 'string' ? textToBytes(token) ?? NO_BYTES : token }),

@@ -16,7 +16,7 @@ import { ClientHost } from '../game/client-host.ts'
 import type { ClientHostOptions } from '../game/client-host-options.ts'
 import type { ClientTrace } from '../game/client-trace.ts'
 import type { Game } from '../game/define-game.ts'
-import type { JoinRequest } from '../rooms/join-body.ts'
+import type { SentRequest } from '../rooms/join-body.ts'
 import { encodePlaceRequest } from '../rooms/room-place.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ClientLink } from './client-link.ts'
@@ -58,6 +58,8 @@ export class Line<I extends Shape = Shape> {
   onLeave: () => void = () => {}
   /** The line has fallen silent, or receives packets again. */
   onSilent: (isSilent: boolean) => void = () => {}
+  /** Called once, when the first state has arrived. Undefined: nothing waits for it. */
+  onState: (() => void) | undefined = undefined
   readonly #platform: ClientPlatform
   #cancelWake: () => void = () => {}
   #cancelWatch: () => void = () => {}
@@ -73,7 +75,7 @@ export class Line<I extends Shape = Shape> {
     platform: ClientPlatform,
     link: ClientLink,
     pass: ConnectPass,
-    asked: JoinRequest | undefined,
+    asked: SentRequest | undefined,
     { trace: makeTrace, syncTest, onSyncFault, checks }: LineOptions = {},
   ) {
     const trace = makeTrace?.()
@@ -128,6 +130,10 @@ export class Line<I extends Shape = Shape> {
     this.host.handleDatagram(time, this.link.address, bytes, length)
     const { packetsReceived } = this.connection.stats
     if (packetsReceived !== this.#packets) this.#noteReceived(time, packetsReceived)
+    if (this.onState !== undefined && this.host.insides.snapshots.tick > 0) {
+      this.onState()
+      this.onState = undefined
+    }
     this.wake()
   }
 

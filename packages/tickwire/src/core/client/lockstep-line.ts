@@ -91,7 +91,9 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     const line = new LockstepLine(game, site, options, machine, typeof where === 'string')
     const { retryMs = site.isLocal ? RETRY_MS_LOCAL : 0 } = options
     const kept = line.#seats?.take(line.#seatName)
-    await retryFor(retryMs, () => line.#open(kept), machine.platform)
+    const opening = retryFor(retryMs, () => line.#open(kept), machine.platform)
+    site.spans?.watch(opening)
+    await opening
     return line
   }
 
@@ -130,10 +132,16 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     const ticks = now < pace.restUntil ? 0 : this.#client.tick(now)
     if (this.#isLost()) this.#client.handlePathClosed(link.address)
     const after = this.#machine.platform.now()
-    if (ticks > 0) this.#client.feed.stepUs = (after - now) * MICROS / ticks
+    if (ticks > 0) this.#noteTicks(ticks, after - now)
     pace.note(ticks, now, after, this.#client.status === 'catching-up')
     const nextAt = this.#client.drain(now, { send: (to, bytes, length) => this.#send(link, to, bytes, length) })
     return nextAt <= now ? Math.max(nextAt, pace.restUntil) : nextAt
+  }
+
+  #noteTicks(ticks: number, tookMs: Millis): void {
+    this.#client.feed.stepUs = tookMs * MICROS / ticks
+    // The client plays when it has stepped a tick and is not behind.
+    if (this.#client.status === 'active') this.#site.spans?.end({ transport: this.transport, path: this.path })
   }
 
   abandon(): boolean {
@@ -161,7 +169,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
   /** Asks the own relay for a seat. Resolves when it has accepted the client. `ms`: how long it is tried. */
   async #connect(join: JoinRequest | undefined, ms: Millis = Infinity): Promise<void> {
     await this.#attempt(this.#site, ms, this.#options, (now, { address }, pass) => {
-      this.#client.connect(now, address, join, pass)
+      this.#client.connect(now, address, this.#site.spans?.ask(join) ?? join, pass)
     })
   }
 
@@ -180,6 +188,8 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
     begin: (now: Millis, link: ClientLink, pass: ConnectPass) => void,
   ): Promise<void> {
     const { platform } = this.#machine
+    const { spans } = site
+    spans?.begin('open')
     const link = await within(ms, site.open(''), platform).catch(async (error: Error) => {
       const found = ms === Infinity ? await site.diagnose() : { kind: 'down' } as const
       const detail = found.kind === 'server' ? { detail: error.message } : {}
@@ -206,6 +216,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
       this.#settle = undefined
       if (reason !== undefined) throw new ConnectError(site.place, reason, { ageMs: platform.ageMs() })
       link.settle()
+      spans?.begin('first-state')
       this.#keepSeat()
     } catch (error) {
       this.#settle = undefined
@@ -322,6 +333,7 @@ export class LockstepLine<O extends readonly AnyOrder[]> implements LockstepDriv
 
   #end(reason: CloseReason): void {
     this.#search.end()
+    this.#site.spans?.end({ failed: reason.code })
     this.#settleSeat(reason.by === 'network')
     this.#settleSeat = () => {}
     if (this.#link !== undefined) this.#dropLink(this.#link)

@@ -32,7 +32,9 @@ import type { WireHooks, LockstepMachine } from './lockstep-machine.ts'
 export type { LockstepMachine, PeerPort, WireHooks } from './lockstep-machine.ts'
 
 /** How a lockstep match is joined, at every place. */
-export interface LockstepOptions extends Pick<JoinOptions, 'token' | 'server' | 'join' | 'keepSeat' | 'retryMs'> {
+export interface LockstepOptions extends Pick<
+  JoinOptions, 'token' | 'server' | 'join' | 'keepSeat' | 'retryMs' | 'tracer' | 'traceparent'
+> {
   /**
    * Warns on the console when `step` uses a clock, `Math.random`, inexact `Math` or another thing that differs between
    * machines. Default: true, unless NODE_ENV is `production`.

@@ -10,6 +10,7 @@ import type { ClientParts } from '../game/client-host-options.ts'
 import type { JoinRequest } from '../rooms/join-body.ts'
 import type { ClientLink } from './client-link.ts'
 import type { CodeProblem } from './connect-error.ts'
+import type { JoinSpans } from './join-spans.ts'
 import type { Room } from './room.ts'
 
 /** A page, or a process of Node. */
@@ -70,6 +71,8 @@ export interface ServerSite {
   /** Whether it leads to one of several servers, so that another attempt may find another one. Default: no. */
   readonly isFleet?: boolean
   readonly parts: ClientParts
+  /** Records the steps of the first join. Default: nothing does. */
+  readonly spans?: JoinSpans | undefined
   /**
    * Opens a transport. `query` says which seat will be asked for (`rooms/room-place.ts`), `asked` is the request
    * itself. Rejects with the reason.

@@ -11,13 +11,18 @@ import type { CloseReason } from '../connection/close-reason.ts'
 import { textToBytes } from '../crypto/token-text.ts'
 import type { TextSocket } from '../nat/rendezvous-signaling.ts'
 import { type CodeProblem, ConnectError } from './connect-error.ts'
+import type { JoinSpans } from './join-spans.ts'
 
 /** What the machine does for a rendezvous. */
 export interface RendezvousMachine {
   /** Monotonic time. */
   now(): Millis
-  /** Asks with a JSON body. Rejects when nothing answers. A body that is not JSON is undefined. */
-  ask(method: 'POST' | 'PUT', url: string, body: object): Promise<{ readonly status: number; readonly body: unknown }>
+  /**
+   * Asks with a JSON body. Rejects when nothing answers. A body that is not JSON is undefined. `traceparent`: a header.
+   */
+  ask(
+    method: 'POST' | 'PUT', url: string, body: object, traceparent?: string,
+  ): Promise<{ readonly status: number; readonly body: unknown }>
   /** Opens a WebSocket for text. Rejects when it does not open. */
   openText(url: string): Promise<TextSocket>
 }
@@ -76,11 +81,14 @@ export class Rendezvous {
   /** Its address, with a slash at the end. */
   readonly base: string
   readonly #machine: RendezvousMachine
+  readonly #spans: JoinSpans | undefined
   /** When the first of the last answers came, all of which said that the host is away. */
   #awayAt: Millis = Infinity
 
-  constructor(base: string, machine: RendezvousMachine) {
+  /** `spans`: those of the guest. Default: nothing is traced. */
+  constructor(base: string, machine: RendezvousMachine, spans?: JoinSpans) {
     this.base = base.endsWith('/') ? base : `${base}/`
+    this.#spans = spans
     this.#machine = machine
   }
 
@@ -103,7 +111,8 @@ export class Rendezvous {
   /** Joins by a code. Rejects with a ConnectError. */
   async join(code: string, fingerprint: string): Promise<JoinedSession> {
     const place = `${this.base} with the code ${code}`
-    const answer = await this.#machine.ask('POST', this.base + JOINS_PATH, { code, fingerprint }).catch(() => undefined)
+    const answer = await this.#machine
+      .ask('POST', this.base + JOINS_PATH, { code, fingerprint }, this.traceparent).catch(() => undefined)
     if (answer === undefined) throw new ConnectError(this.base, UNREACHABLE)
     const joined = answer.status === 200 ? readJoined(answer.body) : undefined
     if (joined !== undefined) {
@@ -120,6 +129,11 @@ export class Rendezvous {
     const isOver = problem === 'no-such-code' || now - this.#awayAt >= AWAY_MS
     const reason = isOver ? HOST_LEFT : UNREACHABLE
     throw new ConnectError(place, reason, { found: { kind: 'code', problem } })
+  }
+
+  /** The current step of the guest, for the first message of its socket. */
+  get traceparent(): string | undefined {
+    return this.#spans?.traceparent
   }
 
   /** Opens the socket of signalling. */

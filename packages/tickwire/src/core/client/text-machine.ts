@@ -5,6 +5,7 @@
 
 import type { Millis } from '../base/time.ts'
 import type { TextSocket } from '../nat/rendezvous-signaling.ts'
+import { traceHeaders } from './join-spans.ts'
 import type { RendezvousMachine } from './rendezvous.ts'
 
 const ASK_MS = 5000
@@ -35,8 +36,8 @@ export interface TextMachineParts {
 export function textMachine({ fetch, openSocket, now, later }: TextMachineParts): RendezvousMachine {
   return {
     now,
-    async ask(method, url, body) {
-      const headers = { 'content-type': 'application/json' }
+    async ask(method, url, body, traceparent) {
+      const headers = { 'content-type': 'application/json', ...traceHeaders(traceparent) }
       const response = await fetch(url, { method, body: JSON.stringify(body), headers }, ASK_MS)
       return { status: response.status, body: await response.json().catch(() => undefined) }
     },

@@ -42,7 +42,7 @@ import { connectionTimers } from './settings.ts'
 import type { AuthorityGrant } from './shared-authority.ts'
 import type { EventListener } from './step-events.ts'
 import type { View } from './view.ts'
-import type { JoinRequest } from '../rooms/join-body.ts'
+import type { SentRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
 
 /** The result of `ClientHost.insides`. */
@@ -203,7 +203,7 @@ export class ClientHost<I extends Shape = Shape> {
   }
 
   /** Asks the authority at `to` for admission. With rooms, `join` selects the room. */
-  connect(now: Millis, to: string, pass: ConnectPass = {}, join?: JoinRequest): Connection {
+  connect(now: Millis, to: string, pass: ConnectPass = {}, join?: SentRequest): Connection {
     this.#now[0] = now
     const { role = this.#options.role ?? 'player' } = join ?? {}
     this.#isSpectator = role === 'spectator'

@@ -26,7 +26,7 @@ import type { NextRelay } from '../order/handover-messages.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import { decodeSync, encodeSync, splitSnapshot, type SyncMessage } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
-import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
+import { encodeJoin, type SentRequest } from '../rooms/join-body.ts'
 import { decodeWelcome, type SeatWelcome } from '../rooms/welcome.ts'
 import type { LockstepClientOptions } from './lockstep-client-options.ts'
 import { LockstepLanes } from './lockstep-lanes.ts'
@@ -108,7 +108,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
    * Asks the relay at `to` for a seat. With the ticket of a lost connection the match goes on where it was. Without it
    * the seat is a new one, maybe in another match: the client begins with the first tick, as another player.
    */
-  connect(now: Millis, to: string, join?: JoinRequest, pass: ConnectPass = {}): Connection {
+  connect(now: Millis, to: string, join?: SentRequest, pass: ConnectPass = {}): Connection {
     this.#isObserver = join?.role === 'spectator'
     if (join === undefined || !('resume' in join)) this.#beginAnew()
     // The first packet may be written before the connection says that it is open.
@@ -140,7 +140,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     return this.#open(now, to, { claim: true, ...role }, { ...pass, server: key, data })
   }
 
-  #open(now: Millis, to: string, join: JoinRequest | undefined, pass: ConnectPass): Connection {
+  #open(now: Millis, to: string, join: SentRequest | undefined, pass: ConnectPass): Connection {
     this.#waitUntil = 0
     this.#hasAsked = false
     this.#silence.reset()

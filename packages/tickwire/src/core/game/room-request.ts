@@ -2,7 +2,7 @@
 
 import { concat } from '../crypto/label.ts'
 import type { ConnectPass } from '../endpoint/endpoint.ts'
-import { encodeJoin, type JoinRequest } from '../rooms/join-body.ts'
+import { encodeJoin, type SentRequest } from '../rooms/join-body.ts'
 import type { Game } from './define-game.ts'
 import type { JoinValues } from './join-codec.ts'
 
@@ -11,7 +11,7 @@ const NO_BYTES = new Uint8Array(0)
 /** The user bytes of a Response, and the pass with the data. Throws ConfigError when the request does not fit. */
 export function encodeRequest(
   { optionsCodec }: Pick<Game, 'optionsCodec'>,
-  join: JoinRequest | undefined,
+  join: SentRequest | undefined,
   pass: ConnectPass,
 ): { readonly user: Uint8Array; readonly pass: ConnectPass } {
   if (join === undefined) return { user: NO_BYTES, pass }

@@ -24,7 +24,7 @@ export interface ListResponse {
 export interface BrowseParts {
   provider(): CryptoProvider
   /** `fetch` without redirects, which gives up after `ms`. */
-  fetch(url: string, headers: { readonly accept: string }, ms: Millis): Promise<ListResponse>
+  fetch(url: string, headers: Readonly<Record<string, string>>, ms: Millis): Promise<ListResponse>
   /** Whole UTF-8 to text. */
   decode(bytes: Uint8Array): string
   /** Ms since 1970. */
@@ -38,8 +38,9 @@ export function browseMachine({ provider, fetch, decode, wallMs }: BrowseParts):
       return provider()
     },
     wallMs,
-    async getJson(url) {
-      const response = await fetch(url, { accept: 'application/json' }, ASK_MS)
+    async getJson(url, traceparent) {
+      const headers = { accept: 'application/json', ...(traceparent !== undefined && { traceparent }) }
+      const response = await fetch(url, headers, ASK_MS)
       if (!response.ok || response.body === null) throw new Error(`the list is refused: ${response.status}`)
       return JSON.parse(decode(await readAll(response.body))) as unknown
     },

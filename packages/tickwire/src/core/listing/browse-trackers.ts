@@ -16,8 +16,8 @@ import { readOpenRaList } from './openra-list.ts'
 /** What the machine does for `browse`. */
 export interface BrowseMachine {
   readonly provider: CryptoProvider
-  /** The JSON at an address. Rejects when nothing answers in time, or too much. */
-  getJson(url: string): Promise<unknown>
+  /** The JSON at an address. Rejects when nothing answers in time, or too much. `traceparent`: a header. */
+  getJson(url: string, traceparent?: string): Promise<unknown>
   /** Ms since 1970. */
   wallMs(): number
 }
@@ -52,6 +52,8 @@ export interface BrowseOptions extends BrowseFilter {
   readonly trackers: readonly (string | TrackerSource)[]
   /** Identities of hosts that the player has joined before, as `listing.host.identity` has them. Default: none. */
   readonly known?: Iterable<string>
+  /** The `traceparent` of the span that this is part of, for the trackers. Default: it is not traced. */
+  readonly traceparent?: string
 }
 
 /** How a tracker answered. */
@@ -98,10 +100,10 @@ export function checkTrackers(
 
 /** Asks all trackers at once. */
 export async function browseTrackers(options: BrowseOptions, machine: BrowseMachine): Promise<BrowseResult> {
-  const { trackers, known = [], ...filter } = options
+  const { trackers, known = [], traceparent, ...filter } = options
   const sources = checkTrackers('browse.trackers', trackers)
   const answers = await Promise.all(sources.map(async (source) =>
-    await (source.form === 'openra' ? askOpenRa(source, machine) : askTracker(source, filter, machine))))
+    await (source.form === 'openra' ? askOpenRa(source, machine) : askTracker(source, filter, machine, traceparent))))
   return {
     games: mergeGames(answers.map(({ source }) => source), new Set(known)),
     trackers: answers.map(({ state }) => state),
@@ -115,6 +117,7 @@ interface Answer {
 
 async function askTracker(
   { url, badge }: Required<TrackerSource>, filter: BrowseFilter, machine: BrowseMachine,
+  traceparent: string | undefined,
 ): Promise<Answer> {
   const listings: GameListing[] = []
   let [dropped, state]: [number, TrackerState['state']] = [0, 'ok']
@@ -122,7 +125,7 @@ async function askTracker(
   for (let page = 0; page < PAGES_MAX; page++) {
     let answer: { readonly [name: string]: unknown }
     try {
-      answer = fieldsOf(await machine.getJson(queryUrl(url, filter, after)))
+      answer = fieldsOf(await machine.getJson(queryUrl(url, filter, after), traceparent))
     } catch {
       state = page === 0 ? 'down' : 'stale'
       break

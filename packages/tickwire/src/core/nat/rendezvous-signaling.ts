@@ -3,6 +3,7 @@
  *
  * ```
  * member: {"session","ticket"}  or  {"session","name","again"}  or  {"session","code","key","secret"}      first
+ *         a guest may add the "traceparent" of its join
  * server: {"kind":"welcome","name":"host" | "g…","again"?}
  * member: {"to":"…","signal":"…"}             server: {"from":"…","signal":"…"}
  * server: {"kind":"joined" | "left","guest":"…"}
@@ -30,7 +31,7 @@ export interface TextSocket {
 
 /** The proof that a member may take part. */
 export type SignalPass =
-  | { readonly session: string; readonly ticket: string }
+  | { readonly session: string; readonly ticket: string; readonly traceparent?: string }
   | { readonly session: string; readonly name: string; readonly again: string }
   | { readonly session: string; readonly code: string; readonly key: string; readonly secret: string }
 

@@ -11,8 +11,9 @@
  * resume │ 5    │       │         │ ticket 28                 the client's previous seat
  * claim  │ 6    │       │         │                           a seat of another server; the data says which
  *
- * flags    1: a spectator, 2: a password (kinds 1 to 4), 4: options of the new room (kinds 3 and 4)
- * secrets  with flag 2: size 1 │ password; with flag 4: size 1 of the options, which are the first bytes of the data
+ * flags    1: a spectator, 2: a password (kinds 1 to 4), 4: options of the new room (kinds 3 and 4), 8: a span
+ * secrets  with flag 2: size 1 │ password; with flag 4: size 1 of the options, which are the first bytes of the data;
+ *          with flag 8: the span of the client that the join belongs to, 24 (`base/tracing.ts`)
  * pairs    ( size 1 │ key │ size 1 │ value )*        texts in UTF-8
  * ```
  *
@@ -23,6 +24,7 @@
 import { ConfigError } from '../base/assert.ts'
 import { USER_BYTES_MAX } from '../base/limits.ts'
 import { ROOM_OPTIONS_BYTES_MAX, ROOM_PASSWORD_BYTES_MAX } from '../base/limits-doors.ts'
+import { TRACE_BYTES } from '../base/tracing.ts'
 import { BitReader } from '../bits/bit-reader.ts'
 import { BitWriter } from '../bits/bit-writer.ts'
 import { readUtf8, utf8Size, writeUtf8 } from '../bits/utf8.ts'
@@ -64,13 +66,15 @@ export type JoinRequest<O = object> = (
 }
 
 const KIND = { quick: 0, room: 1, code: 2, create: 3, createPrivate: 4, resume: 5, claim: 6 } as const
-const FLAG = { spectator: 1, password: 2, options: 4 } as const
-const FLAGS_MAX = 7
+const FLAG = { spectator: 1, password: 2, options: 4, trace: 8 } as const
+const FLAGS_MAX = 15
 
 /** A request as it is sent: the options themselves are in front of the join data. */
 export type SentRequest = JoinRequest & {
   /** Bytes of the options of a new room. Default: none. */
   readonly optionsSize?: number
+  /** The span of the client, TRACE_BYTES. Left out where it does not fit. Default: the join is not traced. */
+  readonly trace?: Uint8Array
 }
 
 /** Encodes a request. Throws ConfigError when it does not fit. */
@@ -80,16 +84,18 @@ export function encodeJoin(join: SentRequest): Uint8Array {
   const begin = (kind: number): void => {
     out.writeBits(kind, 8)
     const password = 'password' in join ? join.password : undefined
-    const { role, optionsSize = 0 } = join
+    const { role, optionsSize = 0, trace } = join
     if (password !== undefined) checkPassword(password)
     out.writeBits(
       (role === 'spectator' ? FLAG.spectator : 0)
         | (password === undefined ? 0 : FLAG.password)
-        | (optionsSize === 0 ? 0 : FLAG.options),
+        | (optionsSize === 0 ? 0 : FLAG.options)
+        | (trace === undefined ? 0 : FLAG.trace),
       8,
     )
     if (password !== undefined) writeText(out, password)
     if (optionsSize > 0) out.writeBits(optionsSize, 8)
+    for (const byte of trace ?? []) out.writeBits(byte, 8)
   }
   if ('resume' in join) {
     if (join.resume.length !== TICKET_BYTES)
@@ -112,6 +118,10 @@ export function encodeJoin(join: SentRequest): Uint8Array {
     writeText(out, join.quick ?? '')
     writePairs(out, join.filter ?? {})
   }
+  if (out.failed && join.trace !== undefined) {
+    const { trace: _, ...rest } = join
+    return encodeJoin(rest)
+  }
   if (out.failed)
     throw new ConfigError(
       'join',
@@ -130,13 +140,15 @@ export function decodeJoin(bytes: Uint8Array): SentRequest | undefined {
   const flags = reader.readBits(8)
   if (flags > FLAGS_MAX) return undefined
   const extras = readExtras(reader, kind, flags)
-  const join = readRequest(reader, kind, bytes)
+  const join = readRequest(reader, kind)
   if (join === undefined || reader.failed || reader.bitsLeft !== 0) return undefined
   return { ...join, ...extras }
 }
 
 /** What the flags announce. Fails the reader where the kind of request has no such thing. */
-function readExtras(reader: BitReader, kind: number, flags: number): Pick<SentRequest, 'role' | 'optionsSize'> {
+function readExtras(
+  reader: BitReader, kind: number, flags: number,
+): Pick<SentRequest, 'role' | 'optionsSize' | 'trace'> {
   const hasPassword = (flags & FLAG.password) !== 0
   const hasOptions = (flags & FLAG.options) !== 0
   const isCreate = kind === KIND.create || kind === KIND.createPrivate
@@ -146,10 +158,12 @@ function readExtras(reader: BitReader, kind: number, flags: number): Pick<SentRe
   const password = readUtf8(reader, passwordSize)
   const optionsSize = hasOptions ? reader.readBits(8) : 0
   if (hasOptions && (optionsSize === 0 || optionsSize > ROOM_OPTIONS_BYTES_MAX)) reader.fail()
+  const trace = (flags & FLAG.trace) === 0 ? undefined : readBytes(reader, TRACE_BYTES)
   return {
     ...((flags & FLAG.spectator) !== 0 && { role: 'spectator' }),
     ...(hasPassword && { password }),
     ...(hasOptions && { optionsSize }),
+    ...(trace && { trace }),
   }
 }
 
@@ -164,7 +178,7 @@ export function checkPassword(password: string): void {
   )
 }
 
-function readRequest(reader: BitReader, kind: number, bytes: Uint8Array): JoinRequest | undefined {
+function readRequest(reader: BitReader, kind: number): JoinRequest | undefined {
   switch (kind) {
     case KIND.quick: {
       const type = readText(reader)
@@ -175,12 +189,16 @@ function readRequest(reader: BitReader, kind: number, bytes: Uint8Array): JoinRe
     case KIND.code: return { code: readText(reader) }
     case KIND.create: return { create: readText(reader), metadata: readPairs(reader) }
     case KIND.createPrivate: return { create: readText(reader), metadata: readPairs(reader), isPrivate: true }
-    case KIND.resume:
-      for (let at = 0; at < TICKET_BYTES; at++) reader.readBits(8)
-      return { resume: bytes.slice(2) }
+    case KIND.resume: return { resume: readBytes(reader, TICKET_BYTES) }
     case KIND.claim: return { claim: true }
     default: return undefined
   }
+}
+
+function readBytes(reader: BitReader, size: number): Uint8Array {
+  const bytes = new Uint8Array(size)
+  for (let at = 0; at < size; at++) bytes[at] = reader.readBits(8)
+  return bytes
 }
 
 function writeText(out: BitWriter, text: string): void {

@@ -23,7 +23,7 @@ export function listingOf({ identity, type: { capacity } }: RoomPlan): RoomListi
 export function withoutPassword(
   sent: SentRequest,
 ): { readonly join: JoinRequest; readonly password: string | undefined } {
-  const { optionsSize: _size, password, ...join } = sent as SentRequest & { readonly password?: string }
+  const { optionsSize: _size, trace: _trace, password, ...join } = sent as SentRequest & { readonly password?: string }
   return { join: join as JoinRequest, password }
 }
 

@@ -25,6 +25,7 @@ import type { TicketMint } from './resume-ticket.ts'
 import type { Seat } from './seats.ts'
 import type { PasswordHasher } from './room-password.ts'
 import type { Asking } from './room-rules.ts'
+import type { SeatSpans } from './seat-spans.ts'
 import type { SeatClaim } from './room-host-options.ts'
 import { isBuild, RoomSearch, type RoomSearchOptions } from './room-search.ts'
 import { dataOf, isSame, listingOf, withoutPassword } from './request-parts.ts'
@@ -81,6 +82,8 @@ export interface RoomDoorOptions<R extends HostedRoom> extends RoomSearchOptions
   /** An asynchronous `onAuth` has finished: call `drain` soon. */
   onAnswer(): void
   now(): Millis
+  /** The spans of clients that sent one. Undefined: nothing is traced. */
+  readonly spans: SeatSpans<R> | undefined
 }
 
 /** The result of an asynchronous `onAuth`. */
@@ -112,9 +115,13 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     const known = this.invitations.of(request.connection)
     if (known !== undefined) return known.isAwaited ? 'later' : known.welcome
     const sent = decodeJoin(request.user)
+    if (sent?.trace !== undefined) this.#options.spans?.begin(request.connection, sent.trace)
     const verdict = sent === undefined ? 'refused' : 'resume' in sent ? this.#resume(request, sent.resume)
       : 'claim' in sent ? this.#claim(request) : this.#seat(request, sent)
-    if (typeof verdict === 'string' && verdict !== 'later') this.counts[verdict]++
+    if (typeof verdict === 'string' && verdict !== 'later') {
+      this.counts[verdict]++
+      this.#options.spans?.refuse(request.connection, verdict)
+    }
     return verdict === 'data' ? 'refused' : verdict
   }
 
@@ -127,7 +134,10 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
       const invitation = this.invitations.of(handle)
       const isLetIn = user !== false && invitation !== undefined
       if (isLetIn) this.#confirm(invitation, user)
-      else this.counts.refused++
+      else {
+        this.counts.refused++
+        this.#options.spans?.refuse(handle, 'refused')
+      }
       if (settle(handle, isLetIn ? invitation.welcome : 'refused') && isLetIn) continue
       // The client was refused, or has gone in the meantime.
       this.invitations.remove(handle)
@@ -204,10 +214,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
   }
 
   #authorise(
-    connection: number,
-    type: R['type'],
-    asking: Asking,
-    invitation: Invitation<R>,
+    connection: number, type: R['type'], asking: Asking, invitation: Invitation<R>,
   ): Uint8Array | 'refused' | 'later' {
     if (type.onAuth === undefined) return invitation.welcome
     const answer = (user: unknown): void => {

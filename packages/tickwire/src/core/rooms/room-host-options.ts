@@ -4,6 +4,7 @@
 
 import type { Entropy } from '../base/entropy.ts'
 import type { Millis, PeerId } from '../base/time.ts'
+import type { Tracer } from '../base/tracing.ts'
 import type { CodeFault } from '../base/user-code.ts'
 import type { RuleCode } from '../connection/close-reason.ts'
 import type { FragmentPool } from '../delivery/fragment-pool.ts'
@@ -48,6 +49,8 @@ export interface RoomHostOptions<R extends HostedRoom = HostedRoom> {
   readonly onError?: (fault: CodeFault, room: R | undefined) => void
   /** A client was refused, with the reason. Default: refusals are only counted. */
   readonly onRefused?: (from: string, code: RuleCode) => void
+  /** Records the ways of clients that come with a span to their seats and first ticks. Default: nothing does. */
+  readonly tracer?: Tracer
   /** There is something to send that the last `drain` did not know about: drain again soon. */
   readonly onWake?: () => void
 }

@@ -37,6 +37,7 @@ import { RoomMover, type FrozenRoom } from './room-mover.ts'
 import { RoomLifecycle, type NewRoomOptions, type RoomCounts } from './room-lifecycle.ts'
 import { PasswordHasher } from './room-password.ts'
 import { completeRules, type RoomRules } from './room-rules.ts'
+import { SeatSpans } from './seat-spans.ts'
 import { Traffic } from './traffic.ts'
 
 /** The seat that a connection belongs to. */
@@ -69,6 +70,8 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
   readonly reservations: Reservations<R> = new Reservations()
   /** Rooms that recorded datagrams at the last drain. Cached, so that a flood does not cost a loop over all rooms. */
   readonly #recorded: R[] = []
+  /** Undefined: nothing is traced. */
+  readonly #spans: SeatSpans<R> | undefined
   #isDraining = false
 
   constructor(
@@ -82,6 +85,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
       throw new ConfigError('rooms', 'no types of rooms', 'give at least one type of room.')
     const { entropy, security, limits, maxConnections = CONNECTIONS_MAX, onError, stopwatch } = options
     this.#stopwatch = stopwatch
+    this.#spans = options.tracer && new SeatSpans(options.tracer)
     this.guard = new UserCode(onError && ((fault) => onError(fault, undefined)))
     this.#directory = new RoomDirectory(entropy, options.place, options.isInFleet)
     this.#mint = new TicketMint(security?.provider ?? pureProvider, entropy, options.ticketKey)
@@ -109,6 +113,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
       guard,
       onAnswer: () => options.onWake?.(),
       now: () => this.#now[0],
+      spans: this.#spans,
     })
     this.endpoint = createEndpoint({
       ...endpoint,
@@ -196,6 +201,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
         room.expireSeats()
         const ran = room.tick()
         total += ran
+        if (ran > 0 && this.#spans !== undefined && this.#spans.waiting > 0) this.#spans.tick(room)
         if (ran > 0 && stopwatch !== undefined) this.#measure(room, stopwatch() - startedAt, ran)
       } catch (error) {
         room.guard.break('tickwire', error)
@@ -211,6 +217,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     this.#now[0] = now
     this.door.takeAnswers((handle, verdict) => this.endpoint.settle(now, handle, verdict))
     if (this.door.invitations.count > 0) this.door.invitations.expire(now)
+    this.#spans?.expire((handle) => this.door.invitations.of(handle) !== undefined)
     if (this.reservations.count > 0) this.reservations.expire(now)
     let out = port
     this.#recorded.length = 0
@@ -308,6 +315,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     const invitation = this.door.invitations.remove(connection.id)
     const reason = invitation === undefined || invitation.isAwaited ? 'ended' : this.#sitDown(connection, invitation)
     if (reason === undefined) return
+    this.#spans?.refuse(connection.id, reason)
     this.#unseated.push([connection, reason])
     if (reason !== 'ended') this.door.counts[reason]++
   }
@@ -325,6 +333,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
       const seat = room.seats.of(peer)
       if (seat === undefined || seat.serial !== usedSerial) return 'ended'
       this.#seated.set(connection.id, { room, peer, isBack: true })
+      this.#spans?.sit(connection.id, room, true)
       this.door.counts.resumed++
       room.seatAgain(seat, connection, serial)?.close(this.#now[0], 'replaced')
       return undefined
@@ -333,6 +342,7 @@ export class RoomHost<R extends HostedRoom = HostedRoom> {
     else if (room.isLocked) return 'locked'
     if (!room.seatNewcomer(connection, invitation)) return 'full'
     this.#seated.set(connection.id, { room, peer, isBack: false })
+    this.#spans?.sit(connection.id, room, false)
     this.door.counts.seated++
     return undefined
   }
