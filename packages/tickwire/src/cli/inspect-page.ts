@@ -12,13 +12,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { WIRE_FIELDS } from '../core/game/dissection/wire-fields.ts'
-import { Inspection } from '../core/game/inspection/inspection.ts'
+import type { Inspection } from '../core/game/inspection/inspection.ts'
 import { createHttpDoor } from '../node/http-door.ts'
 import { isLoopbackHost } from '../node/page-origin.ts'
 import { StaticFiles } from '../node/static-files.ts'
 import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
 import { codeOf } from './file-option.ts'
+import { inspectionSource, openInspectSource, type InspectSource } from './inspect-source.ts'
 import { openRecordingOption, readCountOption } from './recording-option.ts'
 
 // The package contains `src`, and bundles of it in `dist`.
@@ -50,8 +50,8 @@ export const inspectPage: AsyncCommand = {
     const port = readCountOption('--port', values.port, 0, 0, PORT_MAX)
     const { recording, path } = openRecordingOption(positionals)
     const authority = values.server === undefined ? undefined : openRecordingOption([values.server]).recording
-    const inspection = openInspection(() => new Inspection(recording, authority === undefined ? {} : { authority }))
-    const { url, close } = await serveInspection(inspection, basename(path), port).catch((error: unknown) => {
+    const source = openSource(() => openInspectSource(recording, basename(path), authority))
+    const { url, close } = await serveSource(source, port).catch((error: unknown) => {
       throw new UsageError(
         `--port ${port} cannot be listened on (${codeOf(error)}). `
           + 'Fix: give another port, or leave it out for any free port.',
@@ -65,7 +65,7 @@ export const inspectPage: AsyncCommand = {
   },
 }
 
-function openInspection(open: () => Inspection): Inspection {
+function openSource(open: () => InspectSource): InspectSource {
   try {
     return open()
   } catch (error) {
@@ -82,8 +82,13 @@ export interface ServedInspection {
 
 /** Serves the page of an inspection on a port of this machine; 0 selects any free port. */
 export function serveInspection(inspection: Inspection, name: string, port: number): Promise<ServedInspection> {
+  return serveSource(inspectionSource(inspection, name), port)
+}
+
+/** The same for any recording. */
+export function serveSource(source: InspectSource, port: number): Promise<ServedInspection> {
   const server = createHttpDoor((request, response) => {
-    answer(inspection, name, request, response).catch(() => response.destroy())
+    answer(source, request, response).catch(() => response.destroy())
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -102,8 +107,7 @@ export function serveInspection(inspection: Inspection, name: string, port: numb
 }
 
 async function answer(
-  inspection: Inspection,
-  name: string,
+  source: InspectSource,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -116,7 +120,7 @@ async function answer(
   }
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
   const number = Number(searchParams.get('n') ?? searchParams.get('t') ?? 0)
-  const said = pathname.startsWith('/api/') ? answerOf(inspection, name, pathname, number) : undefined
+  const said = pathname.startsWith('/api/') ? source.answer(pathname, number) : undefined
   if (!pathname.startsWith('/api/')) return await PAGE.answer(request, response)
   response.writeHead(said === undefined ? 404 : 200, {
     'content-type': 'application/json',
@@ -124,19 +128,6 @@ async function answer(
     'x-content-type-options': 'nosniff',
   })
   response.end(JSON.stringify(said ?? null, plain))
-}
-
-function answerOf(inspection: Inspection, name: string, path: string, number: number): unknown {
-  const { game, peer, first, last, mistakes } = inspection
-  const mistake = mistakes[number]
-  switch (path) {
-    case '/api/summary': return { name, tickRate: game.tickRate, peer, first, last, mistakes, fields: WIRE_FIELDS }
-    case '/api/packets': return inspection.packets()
-    case '/api/packet': return inspection.packet(number)
-    case '/api/tick': return inspection.at(number)
-    case '/api/why': return mistake && inspection.explain(mistake)
-    default: return undefined
-  }
 }
 
 /** Converts values that JSON cannot represent. */

@@ -7,6 +7,7 @@ import { CHUNK, CHUNK_NAMES, chunkBytes } from '../core/replay/chunk.ts'
 import { readGameText, type GameText } from '../core/replay/game-text.ts'
 import { noteText, readNotes, type RecordedNote } from '../core/replay/notes-track.ts'
 import { readPackets } from '../core/replay/packets-track.ts'
+import { recordingKind, type RecordingKind } from '../core/game/inspection/recording-kind.ts'
 import { Playback } from '../core/replay/playback.ts'
 import { codecOf } from '../core/replay/recording-head.ts'
 import type { Recording } from '../core/replay/recording.ts'
@@ -23,6 +24,12 @@ const OPTIONS = {
 } as const
 /** Options of the page (inspect-page.ts), which are not allowed here. */
 const OF_THE_PAGE = ['server', 'port'] as const
+
+const KIND_TEXTS: { readonly [kind in RecordingKind]: string } = {
+  player: 'recording of a player: packets, received rows, predictions',
+  server: 'recording of a server: worlds, inputs, events',
+  match: 'recording of a lockstep match, for tickwire verify and replay-log',
+}
 
 /** Shows a recording. */
 export const inspect: Command = {
@@ -207,6 +214,7 @@ function showSummary(
     `${path}, ${sizeText(sizeBytes)}, ${endText(end, tornBytes)}`
       + `${damagedChunks > 0 ? `, ${damagedChunks} damaged chunks` : ''}`,
   )
+  line('kind', KIND_TEXTS[recordingKind(recording)])
   if (summary.startedAt !== undefined) line('started', summary.startedAt)
   line(
     'game',

@@ -1,12 +1,12 @@
 /** Mispredictions, and why: the first field, both values, the input that differed. */
 // @ts-check
 
-import { element, table, text } from './element.js'
+import { choosable, element, table, text } from './element.js'
 
 /** @param {HTMLElement} place @param {any[]} mistakes @param {any} state @param {(number: number) => void} choose */
 export function showMistakes(place, mistakes, state, choose) {
   if (mistakes.length === 0) {
-    place.replaceChildren(element('p', { class: 'dim' }, 'Every prediction in this recording was right.'))
+    place.replaceChildren(element('p', { class: 'dim' }, 'No misprediction was recorded.'))
     return
   }
   place.replaceChildren(table(['tick', 'field', 'off by'], mistakes.map((mistake, number) => {
@@ -14,8 +14,7 @@ export function showMistakes(place, mistakes, state, choose) {
       element('td', {}, String(mistake.tick)),
       element('td', {}, mistake.field === '' ? `${mistake.entity}: not predicted` : mistake.field),
       element('td', {}, text(mistake.distance)))
-    row.addEventListener('click', () => choose(number))
-    return row
+    return choosable(row, () => choose(number))
   })))
 }
 

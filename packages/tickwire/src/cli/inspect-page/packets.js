@@ -1,7 +1,7 @@
 /** Packets: those around a tick, and one of them with a name for every bit and a reason for every row. */
 // @ts-check
 
-import { element, table, text } from './element.js'
+import { choosable, element, table, text } from './element.js'
 
 const SHOWN = 60
 /** One colour for each part of a packet. */
@@ -16,14 +16,13 @@ export function showPackets(place, packets, state, choose) {
   const nearest = packets.findIndex(({ shownAt }) => shownAt >= state.tick)
   const from = Math.max(0, (nearest < 0 ? packets.length : nearest) - 8)
   const shown = packets.slice(from, from + SHOWN)
-  place.replaceChildren(table(['#', 'ms', '', 'bytes', 'tick', 'frames'], shown.map((packet) => {
+  place.replaceChildren(table(['#', 'ms', 'way', 'bytes', 'tick', 'frames'], shown.map((packet) => {
     const row = element('tr', { class: `is-link ${packet.number === state.packet ? 'is-chosen' : ''}` },
       element('td', { class: 'dim' }, String(packet.sequence)), element('td', {}, packet.timeMs.toFixed(1)),
       element('td', { class: packet.way }, packet.way === 'received' ? '▲ in' : '▼ out'),
       element('td', {}, String(packet.bytes)),
       element('td', {}, text(packet.tick)), element('td', {}, packet.frames === '' ? packet.type : packet.frames))
-    row.addEventListener('click', () => choose(packet.number))
-    return row
+    return choosable(row, () => choose(packet.number))
   })))
 }
 
@@ -56,7 +55,8 @@ export function showPacket(place, packet, fields) {
       `Packet ${packet.sequence}: ${packet.bytes.length / 2} bytes without tag, ${packet.bits.length} fields`),
     strip,
     ...(reasons.length === 0 ? [] : [element('h3', {}, 'Why this was sent'), ...reasons]),
-    element('h3', {}, 'Every bit'), table(['bit', 'length', 'name', 'bits', 'value', 'of', 'means'], rows))
+    element('h3', {}, 'Every bit'),
+    element('div', { class: 'bits' }, table(['bit', 'length', 'name', 'bits', 'value', 'of', 'means'], rows)))
 }
 
 /** @param {string} name */

@@ -4,23 +4,40 @@
 import { showPacket, showPackets } from './packets.js'
 import { drawTimeline, tickAt } from './timeline.js'
 import { showMistakes, showWhy } from './mistakes.js'
+import { showEvents, showInputs, showMatch } from './server.js'
 import { showWorlds } from './worlds.js'
 
 /** @param {string} path */
-const ask = async (path) => (await fetch(path)).json()
+const ask = async (path) => {
+  try {
+    return await (await fetch(path)).json()
+  } catch (error) {
+    byId('about').textContent = 'The program that serves this page has ended. Start tickwire inspect again.'
+    throw error
+  }
+}
 /** @param {string} id @returns {any} */
 const byId = (id) => document.getElementById(id)
+/** @param {string} id @returns {any} */
+const bodyOf = (id) => byId(id).querySelector('.body')
 
 const summary = await ask('/api/summary')
-const packets = await ask('/api/packets')
+document.body.dataset.kind = summary.kind
+byId('name').textContent = summary.name
+document.title = `${summary.name} · tickwire inspect`
+const ticks = `ticks ${summary.first} to ${summary.last} at ${summary.tickRate} a second`
+if (summary.kind === 'player') byId('about').textContent = `Recording of player ${summary.peer}: reading packets.`
+const packets = summary.kind === 'player' ? await ask('/api/packets') : []
 const state = { tick: summary.first, packet: -1, mistake: -1 }
 const canvas = byId('timeline')
 
-byId('name').textContent = summary.name
-byId('about').textContent =
-  `player ${summary.peer}, ticks ${summary.first} to ${summary.last} at ${summary.tickRate} a second, `
-  + `${packets.length} packets, ${summary.mistakes.length} mispredictions`
+byId('about').textContent = summary.kind === 'player'
+  ? `Recording of player ${summary.peer}: ${ticks}, ${packets.length} packets, `
+    + `${summary.mistakes.length} misprediction${summary.mistakes.length === 1 ? '' : 's'}`
+  : summary.kind === 'server' ? `Recording of a server: ${ticks}` : `Recording of a lockstep match: ${ticks}`
 byId('tick').max = summary.last
+canvas.setAttribute('aria-valuemin', summary.first)
+canvas.setAttribute('aria-valuemax', summary.last)
 
 // Packets have times, worlds have ticks: snapshots have both, and relate the two.
 const apart = packets
@@ -34,17 +51,20 @@ for (const packet of packets) packet.shownAt = offset + packet.timeMs * summary.
 async function goTo(tick) {
   state.tick = Math.max(summary.first, Math.min(Math.round(tick), summary.last))
   byId('tick').value = String(state.tick)
+  canvas.setAttribute('aria-valuenow', String(state.tick))
   drawTimeline(canvas, summary, packets, state)
-  showPackets(byId('packets').querySelector('.body'), packets, state, choosePacket)
+  if (summary.kind === 'player') showPackets(bodyOf('packets'), packets, state, choosePacket)
   const at = state.tick
   const worlds = await ask(`/api/tick?t=${at}`)
-  if (at === state.tick) showWorlds(byId('worlds').querySelector('.body'), worlds)
+  if (at !== state.tick) return
+  showWorlds(bodyOf('worlds'), summary.kind, worlds)
+  if (summary.kind === 'server') showInputs(bodyOf('inputs'), worlds.inputs)
 }
 
 /** @param {number} number */
 async function choosePacket(number) {
   state.packet = number
-  showPackets(byId('packets').querySelector('.body'), packets, state, choosePacket)
+  showPackets(bodyOf('packets'), packets, state, choosePacket)
   drawTimeline(canvas, summary, packets, state)
   showPacket(byId('packet'), await ask(`/api/packet?n=${number}`), summary.fields)
 }
@@ -52,7 +72,7 @@ async function choosePacket(number) {
 /** @param {number} number */
 async function chooseMistake(number) {
   state.mistake = number
-  showMistakes(byId('mistakes').querySelector('.body'), summary.mistakes, state, chooseMistake)
+  showMistakes(bodyOf('mistakes'), summary.mistakes, state, chooseMistake)
   const explained = await ask(`/api/why?n=${number}`)
   showWhy(byId('why'), explained)
   await goTo(explained.beganAt)
@@ -75,10 +95,18 @@ addEventListener('keydown', ({ key, target }) => {
 })
 addEventListener('resize', () => drawTimeline(canvas, summary, packets, state))
 
-showMistakes(byId('mistakes').querySelector('.body'), summary.mistakes, state, chooseMistake)
-if (summary.mistakes.length > 0) await chooseMistake(summary.mistakes.length - 1)
-else await goTo((summary.first + summary.last) / 2)
-const telling = packets.filter((/** @type {any} */ packet) => packet.entries > 0)
-const first = telling.find((/** @type {any} */ { tick }) => tick >= state.tick) ?? telling.at(-1) ?? packets[0]
-if (first !== undefined) await choosePacket(first.number)
+if (summary.kind === 'match') showMatch(bodyOf('match'), summary.facts, summary.name)
+else if (summary.kind === 'server') {
+  showEvents(bodyOf('events'), summary.events, goTo)
+  await goTo((summary.first + summary.last) / 2)
+} else await showPlayer()
 document.body.dataset.isReady = 'true'
+
+async function showPlayer() {
+  showMistakes(bodyOf('mistakes'), summary.mistakes, state, chooseMistake)
+  if (summary.mistakes.length > 0) await chooseMistake(summary.mistakes.length - 1)
+  else await goTo((summary.first + summary.last) / 2)
+  const telling = packets.filter((/** @type {any} */ packet) => packet.entries > 0)
+  const first = telling.find((/** @type {any} */ { tick }) => tick >= state.tick) ?? telling.at(-1) ?? packets[0]
+  if (first !== undefined) await choosePacket(first.number)
+}

@@ -12,7 +12,7 @@ export function tickAt(canvas, { first, last }, x) {
 }
 
 /** @param {HTMLCanvasElement} canvas @param {any} summary @param {any[]} packets @param {any} state */
-export function drawTimeline(canvas, { first, last, mistakes, tickRate }, packets, state) {
+export function drawTimeline(canvas, { kind, first, last, mistakes = [], events = [], tickRate }, packets, state) {
   const scale = devicePixelRatio
   const [width, height] = [canvas.clientWidth, 150]
   canvas.width = width * scale
@@ -31,7 +31,7 @@ export function drawTimeline(canvas, { first, last, mistakes, tickRate }, packet
     pen.fillStyle = 'rgba(255,255,255,0.05)'
     pen.fillRect(placeOf(tick), 0, 1, height)
     pen.fillStyle = INK.dim
-    pen.fillText(`${tick}`, placeOf(tick) + 3, height - 4)
+    pen.fillText(`tick ${tick}`, placeOf(tick) + 3, height - 4)
   }
   for (const { number, way, bytes, shownAt } of packets) {
     const tall = Math.min(56, 4 + bytes / 8)
@@ -41,8 +41,11 @@ export function drawTimeline(canvas, { first, last, mistakes, tickRate }, packet
     pen.fillRect(placeOf(shownAt), isIn ? middle - tall : middle + 1, wide, isIn ? tall : tall * 0.7)
   }
   pen.fillStyle = INK.dim
-  pen.fillText('received', 6, 14)
-  pen.fillText('sent', 6, middle + 14)
+  if (kind === 'player') {
+    pen.fillText('received', 6, 14)
+    pen.fillText('sent', 6, middle + 14)
+  } else pen.fillText('events', 6, 14)
+  for (const { tick } of events) pen.fillRect(placeOf(tick) - 1, middle - 40, 2, 40)
   for (const { tick } of mistakes) {
     const x = placeOf(tick)
     pen.fillStyle = INK.mistake

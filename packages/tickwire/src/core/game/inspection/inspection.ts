@@ -1,7 +1,7 @@
 /**
- * Answers questions about a client's recording: what was in a packet, what the world was at a tick as predicted and as
- * received, and why a prediction was wrong. With the server's recording of the same match, also what the server had and
- * which inputs it used.
+ * Answers questions about a recording. A client's: what was in a packet, what the world was at a tick as predicted and
+ * as received, and why a prediction was wrong; with the server's recording of the same match, also what the server had
+ * and which inputs it used. A server's: its worlds, the inputs of all players, and events.
  *
  *   const inspection = new Inspection(recording, { authority })
  *   inspection.packets()                  one line each
@@ -19,7 +19,7 @@ import { entropy, packed } from '../../codec/snapshot-codec.ts'
 import { CHUNK } from '../../replay/chunk.ts'
 import { readGameText, type GameText } from '../../replay/game-text.ts'
 import { InputsReader } from '../../replay/inputs-track.ts'
-import { noteText, readNotes } from '../../replay/notes-track.ts'
+import { noteText, readNotes, type RecordedNote } from '../../replay/notes-track.ts'
 import { readPackets, type PacketWay, type RecordedPacket } from '../../replay/packets-track.ts'
 import { Playback } from '../../replay/playback.ts'
 import type { ChunkList } from '../../replay/recording.ts'
@@ -27,6 +27,7 @@ import { PacketDissector, type Dissection } from '../dissection/dissect-packet.t
 import { type Mistake, mistakeFromJson } from '../mistake-text.ts'
 import { receivedOf } from '../received-track.ts'
 import { readReceivedRows } from './received-rows.ts'
+import { recordingKind, type RecordingKind } from './recording-kind.ts'
 import { compareWorlds, objectsOf, type ShownDifference, type ShownObject } from './shown-worlds.ts'
 
 /** What an inspection may use besides the client's recording. */
@@ -80,6 +81,30 @@ export interface InspectedTick {
   readonly used: unknown
   /** No input had arrived for this tick, so the server repeated the previous one. */
   readonly isMissing: boolean
+  /** In a server's recording: the inputs of all players. */
+  readonly inputs: readonly InspectedInput[]
+}
+
+/** The input of a player at a tick, as the server used it. */
+export interface InspectedInput {
+  /** The player. */
+  readonly peer: PeerId
+  /** Its values. */
+  readonly values: unknown
+  /** No input had arrived for this tick, so the server repeated the previous one. */
+  readonly isMissing: boolean
+}
+
+/** An event in a recording: a player joined or left, or the game's own mark. */
+export interface InspectedEvent {
+  /** The tick of the event. */
+  readonly tick: Tick
+  /** `joined`, `left` or `mark`. */
+  readonly kind: string
+  /** The player; 0 for none. */
+  readonly peer: PeerId
+  /** The text of a mark. */
+  readonly text: string
 }
 
 /** Why a prediction was wrong. */
@@ -107,14 +132,18 @@ export interface MistakeExplanation {
 /** How many ticks before a mistake are searched for its start. */
 const LOOK_BACK_TICKS = 120
 
-/** Reads a client's recording: packets, worlds, and why predictions were wrong. */
+/** Reads a recording: worlds, and of a client also packets and why predictions were wrong. */
 export class Inspection {
   /** The definitions in the recording. */
   readonly game: GameText
+  /** What made the recording. */
+  readonly kind: RecordingKind
   /** The player whose client recorded. */
   readonly peer: PeerId
   /** All mispredictions. */
   readonly mistakes: readonly Mistake[]
+  /** Joins, leaves and marks. */
+  readonly events: readonly InspectedEvent[]
   /** The first tick. */
   readonly first: Tick
   /** The last tick. */
@@ -134,6 +163,7 @@ export class Inspection {
     const game = readGameText(head.text, head.names)
     if (typeof game === 'string') throw new RangeError(`the recording cannot be read without its game: ${game}`)
     this.game = game
+    this.kind = recordingKind(list)
     this.#coders = coders ?? codersOf(head.text, game)
     this.#predicted = new Playback(list, game)
     this.#received = new Playback(receivedOf(list), game)
@@ -142,7 +172,9 @@ export class Inspection {
     this.#used = authority && new InputsReader(authority, game.inputSchema)
     this.#packets = bodiesOf(list, CHUNK.openedPackets, (body) => readPackets(body))
     this.peer = this.#packets.find(({ peer }) => peer !== 0)?.peer ?? 0
-    this.mistakes = mistakesIn(list)
+    const notes = notesIn(list)
+    this.mistakes = mistakesIn(notes)
+    this.events = eventsIn(notes)
     const tracks = [this.#predicted, this.#received, this.#authority]
     const firsts = tracks.map((track) => track?.first ?? -1).filter((tick) => tick >= 0)
     this.first = Math.min(...firsts, Infinity) === Infinity ? 0 : Math.min(...firsts)
@@ -187,7 +219,14 @@ export class Inspection {
       held: held && this.#inputs.valuesOf(held),
       used: used && this.#used?.valuesOf(used),
       isMissing: used?.isMissing ?? false,
+      inputs: this.kind === 'server' ? this.#inputsAt(tick) : [],
     }
+  }
+
+  #inputsAt(tick: Tick): InspectedInput[] {
+    return [...this.#inputs.at(tick) ?? []].map(([peer, held]) => (
+      { peer, values: this.#inputs.valuesOf(held), isMissing: held.isMissing }
+    ))
   }
 
   /** Explains a wrong prediction: when it began, and which input caused it. */
@@ -265,13 +304,22 @@ function codersOf(text: string, { entities, tickRate }: GameText): readonly RowC
   return entities.map(({ schema }) => codec.make(schema, tickRate))
 }
 
-function mistakesIn(list: ChunkList): Mistake[] {
-  const notes = list.chunks
+function notesIn(list: ChunkList): RecordedNote[] {
+  return list.chunks
     .filter(({ type }) => type === CHUNK.notes)
     .flatMap((chunk) => {
       const body = list.load(chunk)
       return (body && readNotes(body, chunk.tick)) ?? []
     })
+}
+
+function eventsIn(notes: readonly RecordedNote[]): InspectedEvent[] {
+  return notes.filter(({ kind }) => kind === 'joined' || kind === 'left' || kind === 'mark').map((note) => (
+    { tick: note.tick, kind: note.kind, peer: note.peer, text: note.kind === 'mark' ? noteText(note) ?? '' : '' }
+  ))
+}
+
+function mistakesIn(notes: readonly RecordedNote[]): Mistake[] {
   const mistakes = notes
     .filter(({ kind }) => kind === 'mispredicted')
     .map((note) => mistakeFromJson(noteText(note) ?? '{}'))
