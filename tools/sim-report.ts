@@ -2,7 +2,7 @@
 
 /** The parts of a swarm: kinds of worlds that are counted apart. */
 export const SWARM_PARTS = [
-  'transport', 'match', 'crowd', 'lockstep', 'mesh', 'rtype', 'path',
+  'transport', 'match', 'crowd', 'lockstep', 'mesh', 'rtype', 'path', 'services',
 ] as const
 export type SwarmPart = (typeof SWARM_PARTS)[number]
 

@@ -23,6 +23,7 @@ import { type Feature, FEATURE_NAMES, describeScenario, drawScenario, shrinkScen
 import { playMatch } from './match-swarm.ts'
 import { playPath } from './path-swarm.ts'
 import { playRtype } from './rtype-swarm.ts'
+import { playServices } from './services-swarm.ts'
 import type { Regression } from './swarm-regressions.ts'
 import { Trace } from './trace.ts'
 import { playWorld } from './transport-swarm.ts'
@@ -51,6 +52,7 @@ const KINDS: readonly Kind[] = [
   { part: 'lockstep', name: 'handover', every: 50, at: 25, play: (seed) => playHandover(seed) },
   { part: 'mesh', name: 'mesh', every: 50, at: 35, play: (seed) => playMesh(seed) },
   { part: 'path', name: 'path', every: 20, at: 15, play: (seed) => playPath(seed) },
+  { part: 'services', name: 'services', every: 50, at: 45, play: (seed) => playServices(seed) },
   { part: 'rtype', name: 'rtype', every: 20, at: 5, play: (seed) => playRtype(seed) },
 ]
 

@@ -28,6 +28,7 @@ npm run sim -- [file...] [options]      Plays whole worlds on a simulated networ
                  lockstep: matches with an order relay (a fiftieth of the seeds otherwise);
                  mesh: lockstep matches of two or three peers without a relay (a fiftieth of the seeds otherwise);
                  path: two peers behind routers, with packet relays (a twentieth of the seeds otherwise);
+                 services: fleet, tracker and store with their players (a fiftieth of the seeds otherwise);
                  rtype: worlds with R-Type clients (a twentieth of the seeds otherwise);
                  or the name of a feature: whole matches that have it, such as resume, attacker, shared, rekey
   --minutes M    as many seeds as fit into M minutes, instead of --seeds

@@ -179,7 +179,7 @@ export class Matchmaker {
   async #assign(
     group: Group, tickets: Map<string, Waiting>, type: GameServer['types'][number], leader: number,
   ): Promise<void> {
-    const { leases, seats, instance } = this.#options
+    const { leases, seats } = this.#options
     const members = [...new Set(group.tickets)].flatMap((id) => tickets.get(id) ?? [])
     const party = members.reduce((sum, each) => sum + (each.party ?? 1), 0)
     if (members.length !== group.tickets.length || party > type.capacity || party === 0) {
@@ -187,8 +187,9 @@ export class Matchmaker {
       return
     }
     for (const { id } of members) tickets.delete(id)
+    const owner = randomBytes(16).toString('hex')
     const given = await seats.reserve({
-      id: randomBytes(16).toString('hex'), fingerprint: type.fingerprint, type: type.name, party, leader,
+      id: owner, fingerprint: type.fingerprint, type: type.name, party, leader,
       deadlineMs: RESERVE_MS, isFresh: true, ...(group.metadata && { filter: group.metadata }),
     })
     if (typeof given === 'string') {
@@ -199,8 +200,9 @@ export class Matchmaker {
     let at = 0
     for (const { id, party: count = 1, instance: where } of members) {
       const own = { ...given, tokens: given.tokens.slice(at, at += count) }
-      const put = await leases.put('seat', assignmentOf(id), instance, JSON.stringify(own), ASSIGNED_MS)
-      // Without an assignment the ticket waits on. `taken`: another leader has assigned it.
+      // Owned by this group: a ticket that could not be removed is grouped again, and keeps its first seats.
+      const put = await leases.put('seat', assignmentOf(id), owner, JSON.stringify(own), ASSIGNED_MS)
+      // Without an assignment the ticket waits on. `taken`: another group has assigned it.
       if (typeof put !== 'number' && put !== 'taken') continue
       if (put !== 'taken') this.counts.grouped++
       await leases.drop('ticket', id, id)

@@ -28,7 +28,7 @@ const SWEEP_MS = 1000
 
 /** How memory leases are made. */
 export interface MemoryLeasesOptions {
-  /** The clock, in ms. Default: the wall clock. */
+  /** The clock, in ms since 1970. Default: one that never goes back, whatever happens to the wall clock. */
   readonly now?: () => number
 }
 
@@ -42,7 +42,7 @@ export class MemoryLeases implements Leases {
   #number = 0
   #sweptAt = -Infinity
 
-  constructor({ now = Date.now }: MemoryLeasesOptions = {}) {
+  constructor({ now = steadyNow }: MemoryLeasesOptions = {}) {
     this.#now = now
   }
 
@@ -162,6 +162,11 @@ export class MemoryLeases implements Leases {
     for (const [name, { endsAt }] of this.#windows) if (endsAt <= now) this.#windows.delete(name)
     return now
   }
+}
+
+/** The wall clock at the start of the process, and since then the time that has passed. */
+function steadyNow(): number {
+  return performance.timeOrigin + performance.now()
 }
 
 /** Whether the parts of a new lease are valid. */

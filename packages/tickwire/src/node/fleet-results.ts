@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import { RESULT_BYTES_MAX, RESULT_CHARS_MAX, RESULTS_WAITING_MAX } from '../core/base/limits-fleet.ts'
 import type { Match } from '../core/game/match.ts'
+import { monotonicNow as now } from './clock.ts'
 import type { FleetLink } from './fleet-link.ts'
 import type { ServeLog } from './status-log.ts'
 
@@ -70,7 +71,7 @@ export class FleetResults {
 
   /** Waits until all are stored, for at most `ms`. */
   async flush(ms: number): Promise<void> {
-    for (const until = Date.now() + ms; this.#waiting.length > 0 && Date.now() < until;)
+    for (const until = now() + ms; this.#waiting.length > 0 && now() < until;)
       await new Promise((resolve) => { setTimeout(resolve, 20) })
   }
 
