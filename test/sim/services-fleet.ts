@@ -96,7 +96,8 @@ export class Instance {
       return added === 'waiting' || added === 'failed' ? json(503, {}) : json(200, { stored: added === 'stored' })
     }
     const given = await this.matchmaker.wait(fields as never)
-    return given === 'unavailable' ? json(503, {}) : given === undefined ? json(202, {}) : json(200, given)
+    if (typeof given === 'string') return json(503, {})
+    return given === undefined ? json(202, {}) : json(200, given)
   }
 
   async #report(id: string, fields: Fields): Promise<Answer> {
