@@ -4,17 +4,18 @@
 
 import { spawn } from 'node:child_process'
 
-/** The folder and the environment of the program, and whether its output is shown. */
+/** The folder and the environment of the program, whether its output is shown, and another Node to run it. */
 export interface ChildOptions {
   readonly cwd: string
   readonly env?: NodeJS.ProcessEnv
   readonly isQuiet?: boolean
+  readonly program?: string
 }
 
 /** Runs `node args...` and resolves to whether its exit code is 0. */
 export async function runNode(args: readonly string[], options: ChildOptions): Promise<boolean> {
-  const { cwd, env = process.env, isQuiet = false } = options
-  const child = spawn(process.execPath, args, { cwd, env, stdio: isQuiet ? 'ignore' : 'inherit' })
+  const { cwd, env = process.env, isQuiet = false, program = process.execPath } = options
+  const child = spawn(program, args, { cwd, env, stdio: isQuiet ? 'ignore' : 'inherit' })
   const end = (): void => {
     child.kill()
     process.exit(143)

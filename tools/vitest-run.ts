@@ -47,15 +47,20 @@ interface Report {
   }[]
 }
 
-/** Runs the tests that `args` select in the project at `root`, showing vitest's own output unless `isQuiet`. */
-export async function runVitest(root: string, args: readonly string[], isQuiet = false): Promise<Run> {
+/**
+ * Runs the tests that `args` select in the project at `root`, showing vitest's own output unless `isQuiet`, on the Node
+ * at `program`.
+ */
+export async function runVitest(
+  root: string, args: readonly string[], isQuiet = false, program: string = process.execPath,
+): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-tests-'))
   const reportPath = join(folder, 'report.json')
   const cli = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
   const reporting = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`]
   try {
     const env = withoutRunner(process.env)
-    const isSuccess = await runNode([cli, 'run', ...args, ...reporting], { cwd: root, env, isQuiet })
+    const isSuccess = await runNode([cli, 'run', ...args, ...reporting], { cwd: root, env, isQuiet, program })
     const report = readReport(reportPath)
     return { ...tallyOf(report, isSuccess), files: timesOf(report, root), failures: failuresOf(report, root) }
   } finally {

@@ -13,7 +13,7 @@ import { RECORDS_WAITING_MAX } from '../../packages/services/src/store/records.t
 import { findSqlite, type SqliteLibrary } from '../../packages/services/src/store/sqlite-file.ts'
 import { openSqliteRecords } from '../../packages/services/src/store/sqlite-records.ts'
 import { endPrograms, Program } from './program.ts'
-import { describeRecords } from './records.contract.ts'
+import { describeRecords, untilOpen } from './records.contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwire-records-'))
 const mounted: string[] = []
@@ -80,11 +80,13 @@ for (const library of ['node:sqlite', 'libsql'] as const) {
 test('[STORE13] a new process reads the records of the one before', async () => {
   const path = join(folder, 'again.db')
   const first = await openRecords(path)
+  await untilOpen(first)
   const id = newLeaseId()
   expect(await first.add('result', id, 7, 'kept')).toBe('stored')
   await first.close()
   const registry = new Registry()
   const second = await openRecords(path, { isDurable: true, registry })
+  await untilOpen(second)
   expect(await second.add('result', id, 8, 'again')).toBe('known')
   expect(await second.page('result', 0, 10)).toMatchObject({ records: [{ id, at: 7, body: 'kept' }], next: undefined })
   expect(await registry.metrics()).toContain('tickwire_records_total{result="known"} 1')
@@ -104,6 +106,7 @@ async function killed(library: SqliteLibrary): Promise<void> {
     stored.push(...writer.said.split('\n').filter((line) => /^[0-9a-f]{32}$/.test(line)))
   }
   const records = openSqliteRecords({ path, library })
+  await untilOpen(records)
   let lost = 0
   for (const id of stored) if (typeof await records.get('result', id) !== 'object') lost++
   expect([lost, stored.length >= 600]).toEqual([0, true])
@@ -112,6 +115,7 @@ async function killed(library: SqliteLibrary): Promise<void> {
 
 async function fill(place: string, library: SqliteLibrary): Promise<void> {
   const records = openSqliteRecords({ path: join(place, 'records.db'), library })
+  await untilOpen(records)
   expect(await records.add('result', newLeaseId(), 0, 'before')).toBe('stored')
   // What is left of the disk.
   const ballast = join(place, 'ballast')
