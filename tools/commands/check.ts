@@ -5,6 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fixedReports } from '../api/report.ts'
+import { chartFindings, drawCharts } from '../charts/charts.ts'
+import { claimFindings, fixedClaims } from '../charts/figures.ts'
 import { commandLine } from '../command-line.ts'
 import { docsCodeFindings, fixedDocs } from '../docs-code.ts'
 import { describeFinding, tidy, tightenedRatchet } from '../tidy.ts'
@@ -18,6 +20,7 @@ const HELP = `
 npm run check -- [options]      Types, tidy, and code in documents. A few seconds.
 
   --fix         first writes what a machine can: code blocks in documents, the API reports in docs/api,
+                charts and figures from bench/RESULTS.md,
                 the proof column of ${TRACEABILITY_PATH}, and lower limits for what has shrunk
   --strict      requirements that are still \`pending\` count as untidy
   --no-types    leave the compiler out`
@@ -36,6 +39,8 @@ const findings = [
   ...tidy(repository, { isStrict: values.strict === true }),
   ...docsCodeFindings(repository),
   ...traceabilityDrift(repository),
+  ...chartFindings(repository),
+  ...claimFindings(repository),
 ]
 for (const finding of findings) console.log(describeFinding(finding))
 const types = values['no-types'] === true ? 'not checked' : areTypesRight ? 'right' : 'wrong'
@@ -44,6 +49,8 @@ process.exitCode = areTypesRight && findings.length === 0 ? 0 : 1
 
 function fix(before: Repository): void {
   const fresh = new Map([...fixedDocs(before), ...fixedReports(before)])
+  for (const [path, text] of [...drawCharts(before), ...fixedClaims(before)])
+    if (before.texts.get(path) !== text) fresh.set(path, text)
   if (traceabilityDrift(before).length > 0) fresh.set(TRACEABILITY_PATH, fixedTraceability(before))
   const ratchet = tightenedRatchet(before)
   if (before.texts.get(RATCHET_PATH) !== ratchet) fresh.set(RATCHET_PATH, ratchet)

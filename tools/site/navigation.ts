@@ -24,7 +24,7 @@ export const BAR: readonly Entry[] = [
   { text: 'Guide', link: '/guide/' },
   { text: 'Reference', link: '/documents' },
   { text: 'API', link: '/api/' },
-  { text: 'Benchmarks', link: '/results' },
+  { text: 'Benchmarks', link: '/benchmarks' },
   { text: 'Changelog', link: '/changelog' },
 ]
 
@@ -58,7 +58,7 @@ function referenceGroups(repository: Repository): Entry[] {
     { text: 'Rules', collapsed: true, items: within('spec') },
     { text: 'Decisions', collapsed: true, items: within('adr') },
     { text: 'Benchmarks', collapsed: true, items: [
-      { text: 'All results', link: '/results' },
+      { text: 'Beside others', link: '/benchmarks' }, { text: 'All results', link: '/results' },
     ] },
     { text: 'The project', collapsed: false, items: pages(repository, [
       'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'STYLE.md', 'SECURITY.md', 'docs/architecture.md',

@@ -27,7 +27,7 @@ export interface Repository {
   readonly sources: ReadonlyMap<string, SourceFile>
 }
 
-const TEXT_NAMES = /\.(?:ts|mts|mjs|js|json|md|html|css|sh|txt|npmrc|editorconfig|gitignore)$|^(?:run|LICENSE)$/
+const TEXT_NAMES = /\.(?:ts|mts|mjs|js|json|md|html|css|svg|sh|txt|npmrc|editorconfig|gitignore)$|^(?:run|LICENSE)$/
 const SOURCE_NAMES = /\.(?:ts|mts|mjs|js)$/
 
 /** Reads the repository at `root`, without what its .gitignore leaves out. */
