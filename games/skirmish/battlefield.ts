@@ -12,7 +12,8 @@ import {
   type UnitObject,
 } from './definitions.ts'
 import { FlowFinder } from './flow-field.ts'
-import { CELLS, columnOf, makeMap, rowOf, SIZE, type GameMap } from './map.ts'
+import { makeMap, type GameMap } from './map.ts'
+import { CELLS, columnOf, rowOf, SIZE } from './map-cells.ts'
 import { BUILDINGS, SEATS, UNITS_PER_SEAT } from './rules.ts'
 
 /** Cells of one side of a block: a coarse square in which enemies are looked for. */
@@ -37,7 +38,7 @@ type CrystalObject = { readonly id: ObjectId; at: number; left: number; readonly
 
 export class Battlefield {
   readonly world: World
-  readonly map: GameMap
+  map: GameMap
   match: MatchObject
   isFoggy = false
   /** Indexed by seat. */
@@ -49,6 +50,7 @@ export class Battlefield {
   readonly x: Float64Array = new Float64Array(CAPACITY)
   readonly y: Float64Array = new Float64Array(CAPACITY)
   readonly seatOf: Uint8Array = new Uint8Array(CAPACITY)
+  readonly kindOf: Uint8Array = new Uint8Array(CAPACITY)
   /** 1: stands and shoots in this tick. */
   readonly stands: Uint8Array = new Uint8Array(CAPACITY)
   /** Where a unit follows an enemy to. */
@@ -72,7 +74,8 @@ export class Battlefield {
   /** The place of an object in `units` (plus 1) or `buildings` (negative, less 1). Indexed by object index. */
   readonly #places = new Int32Array(OBJECTS)
   readonly #fields: FieldObject[] = []
-  readonly #finder: FlowFinder
+  #finder: FlowFinder
+  #mapKind: number
   /** Directions by goal, for fields that are ready. */
   // lint-ok: only looked up by goal, and rebuilt from the fields of the world
   readonly #directions = new Map<number, Uint8Array>()
@@ -82,15 +85,17 @@ export class Battlefield {
 
   constructor(world: World) {
     this.world = world
-    this.map = makeMap(world.seed)
-    this.#finder = new FlowFinder(this.map.rocks)
     this.match = firstOf(world)
+    this.#mapKind = this.match.mapKind
+    this.map = makeMap(world.seed, this.#mapKind)
+    this.#finder = new FlowFinder(this.map.rocks)
   }
 
   /** Reads the state at the start of a tick. */
   refresh(): void {
     const { world } = this
     this.match = firstOf(world)
+    if (this.match.mapKind !== this.#mapKind) this.#changeMap()
     this.isFoggy = this.match.isFoggy
     this.seats.length = 0
     for (const seat of world.each(Seat)) this.seats.push(seat)
@@ -104,6 +109,14 @@ export class Battlefield {
       this.#fields.push(field)
       if (field.readyAt === world.tick) this.#directionsTo(field.goal)
     }
+  }
+
+  /** The players have chosen another map. */
+  #changeMap(): void {
+    this.#mapKind = this.match.mapKind
+    this.map = makeMap(this.world.seed, this.#mapKind)
+    this.#finder = new FlowFinder(this.map.rocks)
+    this.#directions.clear()
   }
 
   #refreshBuildings(): void {
@@ -126,7 +139,7 @@ export class Battlefield {
   }
 
   #refreshUnits(): void {
-    const { units, x, y, seatOf, unitCounts } = this
+    const { units, x, y, seatOf, kindOf, unitCounts } = this
     let count = 0
     unitCounts.fill(0)
     for (const unit of this.world.each(Unit)) {
@@ -135,6 +148,7 @@ export class Battlefield {
       x[count] = unit.x
       y[count] = unit.y
       seatOf[count] = seat
+      kindOf[count] = unit.kind
       unitCounts[seat]!++
       this.#places[unit.id >>> 16] = ++count
     }

@@ -7,7 +7,7 @@ import type { ObjectId, PeerId, World } from 'tickwire'
 import { battlefieldOf, type Battlefield } from './battlefield.ts'
 import { BUILDING, IDLE, type BuildingObject, type UnitObject } from './definitions.ts'
 import { isFree, queueLength } from './economy.ts'
-import { columnOf, rowOf, SIZE } from './map.ts'
+import { columnOf, rowOf, SIZE } from './map-cells.ts'
 import type { Command } from './orders.ts'
 import {
   ARTILLERY, BARRACKS, BUILDINGS, FACTORY, HEADQUARTERS, RAIDER, SEATS, SOLDIER, STORM_AT, TANK, TICK_RATE, TURRET,
@@ -64,6 +64,10 @@ const HOME = 20
 const FAR = 16
 /** How many times the fighters of an enemy a sly bot needs to attack it. */
 const ADVANTAGE = 1.25
+/** Workers first, and vehicles before infantry, which would spend everything. Indexed by kind of building. */
+const TURN: readonly number[] = [0, 2, 1, 3]
+/** Ticks between the first attacks of two seats: not all of them attack in the same second. */
+const LATER: number = 10 * TICK_RATE
 /** Units that one order names. */
 const ORDER_UNITS = 120
 
@@ -124,7 +128,7 @@ function expand(survey: Survey): Command[] {
     [FACTORY, count(FACTORY) < skill.factories && count(BARRACKS) >= 1 && workers.length >= 9],
     [TURRET, count(TURRET) < skill.turrets && workers.length >= 7 && survey.fighters.length >= 4],
     [BARRACKS, count(BARRACKS) < skill.barracks && workers.length >= 6 + 4 * count(BARRACKS)],
-    [HEADQUARTERS, count(HEADQUARTERS) < skill.homes && workers.length >= 14 && survey.fighters.length >= 20],
+    [HEADQUARTERS, count(HEADQUARTERS) < skill.homes && workers.length >= 14 && survey.fighters.length >= 26],
   ]
   const kind = isLacking.find(([, isNeeded]) => isNeeded)?.[0]
   const worker = workers[0]
@@ -172,13 +176,16 @@ function recruit(survey: Survey): Command[] {
   const commands: Command[] = []
   const workers = survey.workers.length
   const homes = buildings.filter(({ kind }) => kind === HEADQUARTERS).length
-  for (const building of buildings) {
+  for (const building of [...buildings].sort((a, b) => TURN[a.kind]! - TURN[b.kind]!)) {
     if (building.builtAt > field.world.tick || queueLength(building) >= 2) continue
     const choice = building.kind === BARRACKS ? skill.infantry : building.kind === FACTORY ? skill.vehicles : []
     const isHome = building.kind === HEADQUARTERS && workers < homes * skill.workers && queueLength(building) === 0
     const kind = isHome ? WORKER : choice[(fighters.length + commands.length) % choice.length]
-    if (kind === undefined || survey.crystals < UNITS[kind]!.cost) continue
-    survey.crystals -= UNITS[kind]!.cost
+    if (kind === undefined) continue
+    // A factory that does nothing saves for its next unit.
+    const isPaid = survey.crystals >= UNITS[kind]!.cost
+    if (isPaid || (building.kind === FACTORY && building.queue === 0)) survey.crystals -= UNITS[kind]!.cost
+    if (!isPaid) continue
     commands.push({ name: 'Train', values: { building: building.id, kind } })
   }
   return commands
@@ -198,7 +205,8 @@ function command(survey: Survey): Command[] {
   const lost = away.filter((unit) => unit.target === 0)
   const played = field.world.tick - field.match.beganAt
   const wave = played < STORM_AT ? skill.wave : skill.wave / 2
-  const isReady = played >= skill.patience && atHome.length >= Math.max(wave, defenders * ADVANTAGE)
+  const patience = skill.patience + LATER * ((seat * 5) % SEATS)
+  const isReady = played >= patience && atHome.length >= Math.max(wave, defenders * ADVANTAGE)
   return [
     ...(isReady ? advance(atHome, target) : []),
     ...advance(lost, away.length >= wave / 3 ? target : home.at - SIZE),

@@ -5,9 +5,9 @@
  * are sent to the owner and its team only, and an object only to teams that see it.
  */
 
-import { bool, entity, fixed, int, owner, text, u16, u32, where, type ObjectOf } from 'tickwire'
-import { CELLS, SIZE } from './map.ts'
-import { NAME_BYTES, SAY_BYTES, SEATS } from './rules.ts'
+import { bool, entity, fixed, int, owner, text, u16, u32, where, type ObjectOf, type World } from 'tickwire'
+import { CELLS, SIZE } from './map-cells.ts'
+import { MAP_KINDS, NAME_BYTES, SAY_BYTES, SEATS } from './rules.ts'
 
 /** What a unit is doing. */
 export const IDLE = 0
@@ -123,6 +123,8 @@ export const Match = entity(
     endedAt: tick,
     /** The tick in which the match left the lobby; 0: it is in the lobby. */
     beganAt: tick,
+    /** The kind of map, as chosen in the lobby: an index in `LAYOUTS`. */
+    mapKind: int(0, MAP_KINDS - 1),
     /** In the lobby: the tick since which all players are ready; 0: they are not. */
     readyAt: tick,
     /** The last tick for which a flow field is planned: at most one is computed in a tick. */
@@ -139,6 +141,12 @@ export const Line = entity({ seat: int(0, SEATS - 1), text: text(SAY_BYTES), at:
 /** Whether a team sees an object. */
 export function isSeenBy(object: { readonly seenBy: number }, team: number): boolean {
   return team >= 0 && (object.seenBy >> team & 1) === 1
+}
+
+/** The kind of map of a match. */
+export function mapKindOf(world: Pick<World, 'each'>): number {
+  for (const { mapKind } of world.each(Match)) return mapKind
+  return 0
 }
 
 export type UnitObject = ObjectOf<typeof Unit>

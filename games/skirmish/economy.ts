@@ -2,17 +2,20 @@
 
 import type { Battlefield } from './battlefield.ts'
 import {
-  Building, BUILDING, GATHERING, MINING, RETURNING, type BuildingObject, type UnitObject,
+  ADVANCING, Building, BUILDING, GATHERING, MINING, RETURNING, type BuildingObject, type UnitObject,
 } from './definitions.ts'
-import { CELLS, columnOf, rowOf, SIZE } from './map.ts'
+import { CELLS, cellAt, columnOf, rowOf, SIZE } from './map-cells.ts'
 import { reachOf } from './movement.ts'
-import { BUILDINGS, HEADQUARTERS, LOAD, MINING_TICKS, UNITS, UNITS_PER_SEAT } from './rules.ts'
-import { cellOf, distance, finishOrder, nearestDeposit, orderUnit, sendOut, spawnUnit } from './units.ts'
+import { BUILDINGS, HEADQUARTERS, LOAD, MINING_TICKS, UNITS, UNITS_PER_SEAT, WORKER } from './rules.ts'
+import { cellOf, depositFor, distance, finishOrder, orderUnit, sendOut, spawnUnit } from './units.ts'
 
 /** Digits of the queue of a building. */
 const DIGIT = 8
 const QUEUE_MAX = 5
 const CRYSTALS_MAX = 65_535
+/** Cells from a building to where its fighters meet, and half cells around that place. */
+const MUSTER_CELLS = 5
+const MUSTER_SLACK = 4
 
 /** Workers that have arrived, and those that have mined. */
 export function work(field: Battlefield): void {
@@ -73,9 +76,9 @@ function deliver(field: Battlefield, unit: UnitObject): void {
   unit.isDirect = false
 }
 
-/** The deposit is empty: the worker goes to the one that is nearest to it. */
+/** The deposit is empty: the worker goes to another one near it. */
 function lookFurther(field: Battlefield, unit: UnitObject): void {
-  const next = nearestDeposit(field, unit.site)
+  const next = depositFor(field, unit, unit.site)
   if (next < 0) finishOrder(unit)
   else orderUnit(unit, GATHERING, next, 0, false)
 }
@@ -165,8 +168,18 @@ export function produce(field: Battlefield): void {
     const cell = exitOf(field, building)
     const { player } = field.seats[building.seat]!
     const unit = spawnUnit(field.world, kind, building.seat, columnOf(cell) + 0.5, rowOf(cell) + 0.5, player)
-    sendOut(field, unit, building.rally, building.hasRally)
+    if (kind === WORKER || building.hasRally) sendOut(field, unit, building.rally, building.hasRally)
+    else muster(field, building, unit)
   }
+}
+
+/** A new fighter without a rally point goes a few cells towards the centre, so that the exit stays free. */
+function muster(field: Battlefield, building: BuildingObject, unit: UnitObject): void {
+  const [x, y] = [columnOf(building.at), rowOf(building.at)]
+  const [dx, dy] = [SIZE / 2 - x, SIZE / 2 - y]
+  const far = Math.max(Math.abs(dx), Math.abs(dy), MUSTER_CELLS)
+  const goal = cellAt(x + Math.trunc((dx * MUSTER_CELLS) / far), y + Math.trunc((dy * MUSTER_CELLS) / far))
+  if (field.map.rocks[goal] === 0 && field.covered[goal] === 0) orderUnit(unit, ADVANCING, goal, MUSTER_SLACK, false)
 }
 
 /** A free cell beside a building, on the side of the centre first. */

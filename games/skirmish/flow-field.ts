@@ -5,7 +5,7 @@
  * sequence in which they were found, so every peer finds the same way. Dial's algorithm: cells wait in buckets by cost.
  */
 
-import { CELLS, SIZE } from './map.ts'
+import { CELLS, SIZE } from './map-cells.ts'
 
 /** The direction of a cell from which the goal cannot be reached, and of the goal itself. */
 export const NO_WAY = 8

@@ -1,16 +1,21 @@
 import { expect, test } from 'vitest'
 import {
-  ADVANCING, BUILDING, Crystal, Field, GATHERING, HOLDING, IDLE, MOVING, Unit, type UnitObject,
+  ADVANCING, Building, BUILDING, Crystal, Field, GATHERING, HOLDING, IDLE, MOVING, Unit, type UnitObject,
 } from './definitions.ts'
 import { battlefieldOf } from './battlefield.ts'
 import { FlowFinder, NO_WAY, STEP_X, STEP_Y } from './flow-field.ts'
-import { CELLS, cellAt, columnOf, makeMap, rowOf, SIZE } from './map.ts'
+import { LAYOUTS } from './layouts.ts'
+import { makeMap } from './map.ts'
+import { CELLS, cellAt, columnOf, rowOf, SIZE } from './map-cells.ts'
 import {
   BARRACKS, BUILDINGS, FACTORY, HEADQUARTERS, RAIDER, SOLDIER, START_CRYSTALS, TANK, TURRET, UNITS, UNITS_PER_SEAT,
   WORKER,
 } from './rules.ts'
 import { idsOf, Table } from './table.ts'
 import { distance, spawnUnit } from './units.ts'
+
+/** Name and number of every kind of map. */
+const KINDS = LAYOUTS.map(({ name }, kind) => [name, kind] as const)
 
 /** One player against a seat in which nothing plays. */
 function alone(options: { seed?: number; checkPurity?: boolean } = {}): Table {
@@ -25,9 +30,9 @@ function army(table: Table, seat: number, kind: number, count: number, atX = 60,
     spawnUnit(table.runner.world, kind, seat, atX + (each % 10) * 0.8, atY + Math.floor(each / 10) * 0.8))
 }
 
-test('[SKIRM1] a map has eight starts, free deposits, an edge of rocks, and a way between all starts', () => {
+test.each(KINDS)('[SKIRM1] map %s has starts, free deposits, an edge of rocks, and all are reached', (_, kind) => {
   for (const seed of [1, 2, 3, 99, 2 ** 40]) {
-    const { rocks, starts, deposits } = makeMap(seed)
+    const { rocks, starts, deposits } = makeMap(seed, kind)
     expect(starts).toHaveLength(8)
     expect(deposits.length).toBeGreaterThan(80)
     for (const cell of [...starts, ...deposits]) expect(rocks[cell]).toBe(0)
@@ -35,9 +40,11 @@ test('[SKIRM1] a map has eight starts, free deposits, an edge of rocks, and a wa
     const directions = new Uint8Array(CELLS)
     new FlowFinder(rocks).find(starts[0]!, directions)
     for (const cell of [...starts.slice(1), ...deposits]) expect(directions[cell]).not.toBe(NO_WAY)
-    expect(makeMap(seed).rocks).toEqual(rocks)
+    expect(makeMap(seed, kind).rocks).toEqual(rocks)
   }
-  expect(makeMap(1).rocks).not.toEqual(makeMap(2).rocks)
+  expect(makeMap(1, kind).rocks).not.toEqual(makeMap(2, kind).rocks)
+  for (const [, other] of KINDS)
+    if (other !== kind) expect(makeMap(1, other).rocks).not.toEqual(makeMap(1, kind).rocks)
 })
 
 test('[SKIRM2] a flow field leads from every cell to the goal, over no rock and no corner', () => {
@@ -98,6 +105,17 @@ test('[SKIRM3] units move over the map, share a flow field, and end apart from e
     }
   }
   expect([...table.runner.world.each(Field)].filter(({ goal }) => goal === to)).toHaveLength(1)
+})
+
+test('[SKIRM3] two tanks keep farther apart than two soldiers', () => {
+  const table = alone()
+  const gap = (kind: number): number => {
+    const pair = army(table, 0, kind, 2, 70, 30 + 4 * kind)
+    table.run(90)
+    return Math.hypot(pair[0]!.x - pair[1]!.x, pair[0]!.y - pair[1]!.y)
+  }
+  expect(gap(SOLDIER)).toBeGreaterThan(0.7)
+  expect(gap(TANK)).toBeGreaterThan(1.05)
 })
 
 test('[SKIRM3] 200 units walk through a gap of three cells, and none is stuck', () => {
@@ -199,6 +217,33 @@ test('[SKIRM5] workers mine, bring crystals home, and go on at the next deposit'
   expect(deposit.isAlive).toBe(false)
   expect(table.seat(0).mined).toBeGreaterThan(mined + 40)
   expect(workers.every(({ site }) => site !== at)).toBe(true)
+})
+
+test('[SKIRM5] workers share the deposits of a field, and new fighters leave the exit of their building', () => {
+  const table = alone()
+  const workers = [...table.units(0, WORKER), ...army(table, 0, WORKER, 11)]
+  table.run(1)
+  const at = workers[0]!.site
+  table.order({ name: 'Gather', values: { units: idsOf(workers), at, isQueued: false } })
+  table.run(1)
+  const crowds = new Map<number, number>()
+  for (const { site } of workers) crowds.set(site, (crowds.get(site) ?? 0) + 1)
+  expect(Math.max(...crowds.values())).toBeLessThanOrEqual(4)
+  expect(crowds.get(at)).toBeGreaterThan(0)
+  const place = { kind: BARRACKS, seat: 0, at: cellAt(56, 20), hp: BUILDINGS[BARRACKS]!.hp }
+  const barracks = table.runner.world.spawn(Building, place, 1)
+  table.seat(0).crystals = 5 * UNITS[SOLDIER]!.cost
+  for (let each = 0; each < 5; each++)
+    table.order({ name: 'Train', values: { building: barracks.id, kind: SOLDIER } })
+  table.run(6 * UNITS[SOLDIER]!.training)
+  const soldiers = table.units(0, SOLDIER)
+  expect(soldiers).toHaveLength(5)
+  for (const unit of soldiers) {
+    expect(unit.mode).toBe(IDLE)
+    expect(unit.y).toBeGreaterThan(22.5)
+    for (const other of soldiers)
+      if (other !== unit) expect(Math.hypot(unit.x - other.x, unit.y - other.y)).toBeGreaterThan(0.6)
+  }
 })
 
 test('[SKIRM5] a worker builds, buildings train, cancel pays back, and new units go to the rally point', () => {

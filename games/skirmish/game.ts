@@ -1,21 +1,16 @@
 /** Skirmish: a real-time strategy game for eight seats over lockstep. Every peer steps it with the same orders. */
 
-import type { World } from 'tickwire'
 import { defineLockstep, type LockstepGame } from 'tickwire/lockstep'
 import { battlefieldOf, flowFields, type Battlefield } from './battlefield.ts'
 import { decide, isThinking } from './bots.ts'
 import { fight } from './combat.ts'
-import { Building, Crystal, Field, GATHERING, Line, Match, Seat, Unit } from './definitions.ts'
+import { Building, Crystal, Field, Line, Match, Seat, Unit } from './definitions.ts'
 import { produce, work } from './economy.ts'
-import { columnOf, makeMap, rowOf, SIZE } from './map.ts'
 import { moveUnits } from './movement.ts'
 import { beginsNow, empty, occupy } from './lobby.ts'
 import { execute, executeTalk, ORDERS } from './orders.ts'
-import {
-  BUILDINGS, DEPOSIT, HEADQUARTERS, SEATS, START_CRYSTALS, START_WORKERS, STORM_AT, STORM_DAMAGE, STORM_EVERY,
-  TICK_RATE, WORKER,
-} from './rules.ts'
-import { distance, orderUnit, spawnUnit } from './units.ts'
+import { layOut } from './opening.ts'
+import { HEADQUARTERS, SEATS, START_CRYSTALS, STORM_AT, STORM_DAMAGE, STORM_EVERY, TICK_RATE } from './rules.ts'
 
 export type SkirmishGame = LockstepGame<typeof ORDERS>
 
@@ -27,6 +22,8 @@ export interface SkirmishOptions {
   readonly teams?: readonly number[]
   /** The seats that take part. Default: all eight. */
   readonly seats?: readonly number[]
+  /** The kind of map, an index in `LAYOUTS`. Players in a lobby may choose another one. Default: 0. */
+  readonly map?: number
   /** Whether the match begins in the lobby. Default: false, it begins in its first tick. */
   readonly hasLobby?: boolean
   /** Whether a server steps the match and hides what a team does not see. Default: false. */
@@ -37,7 +34,7 @@ const ALL = Array.from({ length: SEATS }, (_, seat) => seat)
 
 /** Makes the game. */
 export function skirmishGame(options: SkirmishOptions = {}): SkirmishGame {
-  const { levels = [], teams = [], seats = ALL, hasLobby = false, isFoggy = false } = options
+  const { levels = [], teams = [], seats = ALL, map = 0, hasLobby = false, isFoggy = false } = options
   return defineLockstep({
     tickRate: TICK_RATE,
     players: [1, SEATS],
@@ -45,15 +42,13 @@ export function skirmishGame(options: SkirmishOptions = {}): SkirmishGame {
     entities: [Unit, Building, Crystal, Seat, Field, Match, Line],
     derived: [flowFields],
     onStart(world) {
-      world.spawn(Match, { beganAt: hasLobby ? 0 : 1, isFoggy })
-      const map = makeMap(world.seed)
-      for (const at of map.deposits) world.spawn(Crystal, { at, left: DEPOSIT })
+      world.spawn(Match, { beganAt: hasLobby ? 0 : 1, isFoggy, mapKind: map })
       for (const number of ALL) {
         const isOut = !seats.includes(number)
         const [level, team] = [levels[number] ?? 2, teams[number] ?? number]
         world.spawn(Seat, { number, team, level, isOut, crystals: START_CRYSTALS })
-        if (!isOut) settle(world, number, map.starts[number]!, map.deposits)
       }
+      layOut(world, map)
     },
     onJoin(world, player) {
       for (const seat of world.each(Seat)) {
@@ -96,16 +91,6 @@ export const game: SkirmishGame = skirmishGame({ hasLobby: true })
 function begin(field: Battlefield): void {
   field.match.beganAt = field.world.tick
   for (const seat of field.seats) if (seat.player === 0 && seat.level === 0) seat.isOut = true
-}
-
-/** Headquarters and workers of a seat. */
-function settle(world: World, seat: number, start: number, deposits: readonly number[]): void {
-  world.spawn(Building, { kind: HEADQUARTERS, seat, at: start - SIZE - 1, hp: BUILDINGS[HEADQUARTERS]!.hp })
-  const near = [...deposits].sort((a, b) => distance(a, start) - distance(b, start) || a - b)
-  for (let each = 0; each < START_WORKERS; each++) {
-    const unit = spawnUnit(world, WORKER, seat, columnOf(start) - 1.5 + each, rowOf(start) + 2.5)
-    orderUnit(unit, GATHERING, near[each]!, 0, false)
-  }
 }
 
 function think(field: Battlefield): void {

@@ -7,7 +7,7 @@ import { bool, int, text, type PeerId, type World } from 'tickwire'
 import { order, type CheckedWorld } from 'tickwire/lockstep'
 import type { Battlefield } from './battlefield.ts'
 import { Building, Line, Match, Seat, Unit, type SeatObject } from './definitions.ts'
-import { NAME_BYTES, SAY_BYTES, SEATS, TICK_RATE } from './rules.ts'
+import { MAP_KINDS, NAME_BYTES, SAY_BYTES, SEATS, TICK_RATE } from './rules.ts'
 
 /** Lines of chat that are kept. */
 const LINES = 8
@@ -32,6 +32,10 @@ export const Sit = order({ seat: int(0, SEATS - 1) }, 'Sit', {
 })
 /** Sets the team of a seat, and the level of its bot; 0: the seat stays empty. Seats of other players keep theirs. */
 export const SetUp = order({ seat: int(0, SEATS - 1), team: int(0, SEATS - 1), level: int(0, 3) }, 'SetUp', {
+  check: (world, by) => isLobby(world) && sits(world, by),
+})
+/** Another map. No player is ready after that. */
+export const ChooseMap = order({ kind: int(0, MAP_KINDS - 1) }, 'ChooseMap', {
   check: (world, by) => isLobby(world) && sits(world, by),
 })
 /** The player is ready, or not any more. The match begins when all are. */

@@ -1,25 +1,17 @@
 /**
- * The map: 128 x 128 cells with rocks, eight starts on a ring, and where the crystals are. A function of the seed.
+ * The map: 128 x 128 cells with rocks, eight starts on a ring, and where the crystals are. A function of the seed and
+ * of the kind that the players chose.
  *
  * Every start has a free disc, and a free road to the centre: so every start can be reached from every other.
  */
 
-export const SIZE = 128
-export const CELLS: number = SIZE * SIZE
+import { fillDisc, LAYOUTS } from './layouts.ts'
+import { CELLS, cellAt, columnOf, MIDDLE, RING, rowOf, SIZE } from './map-cells.ts'
 
-const MIDDLE = SIZE / 2
 const START_RADIUS = 10
-/** Rocks per map, and their largest radius. */
-const ROCKS = 150
-const ROCK_RADIUS = 4
-/** Where the starts are, from the centre. */
-const RING: readonly (readonly [number, number])[] = [
-  [0, -48], [34, -34], [48, 0], [34, 34], [0, 48], [-34, 34], [-48, 0], [-34, -34],
-]
 /** The deposits of a start, from its headquarters: an arc behind it, seen from the centre. */
 const HOME_DEPOSITS = 8
-/** Fields between the starts, and the deposits of each. */
-const OUTER_RADIUS = 24
+/** The deposits of a field between two starts. */
 const OUTER_DEPOSITS = 5
 
 /** A map. */
@@ -30,18 +22,6 @@ export interface GameMap {
   readonly starts: readonly number[]
   /** The cells of all deposits. */
   readonly deposits: readonly number[]
-}
-
-export function cellAt(x: number, y: number): number {
-  return y * SIZE + x
-}
-
-export function columnOf(cell: number): number {
-  return cell % SIZE
-}
-
-export function rowOf(cell: number): number {
-  return (cell - (cell % SIZE)) / SIZE
 }
 
 /** A sequence of random whole numbers from a seed. The map does not use the world's: it is made again after a load. */
@@ -55,31 +35,22 @@ function randomFrom(seed: number): (below: number) => number {
   }
 }
 
-/** Makes the map of a seed. */
-export function makeMap(seed: number): GameMap {
+/** Makes the map of a seed. `kind`: the index in `LAYOUTS`. */
+export function makeMap(seed: number, kind: number = 0): GameMap {
   const random = randomFrom(seed)
   const rocks = new Uint8Array(CELLS)
-  for (let rock = 0; rock < ROCKS; rock++)
-    fillDisc(rocks, random(SIZE), random(SIZE), 1 + random(ROCK_RADIUS), 1)
+  const layout = LAYOUTS[kind]!
+  layout.raise(rocks, random)
   const starts = RING.map(([dx, dy]) => cellAt(MIDDLE + dx, MIDDLE + dy))
   for (const start of starts) {
     fillDisc(rocks, columnOf(start), rowOf(start), START_RADIUS, 0)
     clearRoad(rocks, start)
   }
-  const deposits = placeDeposits(rocks)
+  const deposits = placeDeposits(rocks, layout.fieldRadius)
   for (let at = 0; at < SIZE; at++) {
     for (const edge of [cellAt(at, 0), cellAt(at, SIZE - 1), cellAt(0, at), cellAt(SIZE - 1, at)]) rocks[edge] = 1
   }
   return { rocks, starts, deposits }
-}
-
-function fillDisc(rocks: Uint8Array, x: number, y: number, radius: number, value: number): void {
-  for (let dy = -radius; dy <= radius; dy++) {
-    for (let dx = -radius; dx <= radius; dx++) {
-      const isInside = x + dx >= 0 && x + dx < SIZE && y + dy >= 0 && y + dy < SIZE
-      if (isInside && dx * dx + dy * dy <= radius * radius) rocks[cellAt(x + dx, y + dy)] = value
-    }
-  }
 }
 
 /** Removes the rocks between a start and the centre. */
@@ -92,7 +63,7 @@ function clearRoad(rocks: Uint8Array, start: number): void {
 }
 
 /** The same for every seat, so that no start is better than another. */
-function placeDeposits(rocks: Uint8Array): number[] {
+function placeDeposits(rocks: Uint8Array, fieldRadius: number): number[] {
   const deposits: number[] = []
   const place = (x: number, y: number): void => {
     fillDisc(rocks, x, y, 1, 0)
@@ -109,7 +80,7 @@ function placeDeposits(rocks: Uint8Array): number[] {
     const [nextX, nextY] = RING[(seat + 1) % RING.length] ?? [0, 0]
     const [x, y] = [(dx + nextX) / 96, (dy + nextY) / 96]
     for (let each = 0; each < OUTER_DEPOSITS; each++) {
-      const [out, across] = [OUTER_RADIUS + (each % 2), (each - 2) * 1.5]
+      const [out, across] = [fieldRadius + (each % 2), (each - 2) * 1.5]
       place(Math.round(MIDDLE + x * out - y * across), Math.round(MIDDLE + y * out + x * across))
     }
   })

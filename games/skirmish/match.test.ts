@@ -3,15 +3,19 @@ import { encodeWorld, flatHash, restoreWorld } from 'tickwire/engine'
 import { World } from 'tickwire'
 import { DebugLog, playedMatch, LockstepRunner, ReplayFeed } from 'tickwire/lockstep'
 import { form } from '../../test/form.ts'
-import { flowFields } from './battlefield.ts'
-import { ADVANCING, Crystal, Field, Line, Unit } from './definitions.ts'
+import { battlefieldOf, flowFields } from './battlefield.ts'
+import { ADVANCING, Crystal, Field, Line, mapKindOf, Unit } from './definitions.ts'
+import { LAYOUTS } from './layouts.ts'
 import { COUNTDOWN, Ready, Vote } from './lobby.ts'
-import { CELLS } from './map.ts'
+import { makeMap } from './map.ts'
+import { CELLS } from './map-cells.ts'
 import { ORDERS, type Command } from './orders.ts'
 import { BARRACKS, HEADQUARTERS, STORM_AT, TICK_RATE, UNITS_PER_SEAT } from './rules.ts'
 import { idsOf, Table } from './table.ts'
 
 const MINUTE = 60 * TICK_RATE
+/** Name and number of every kind of map. */
+const KINDS = LAYOUTS.map(({ name }, kind) => [name, kind] as const)
 const LONGEST = 13 * MINUTE
 
 /** A sequence of whole numbers, the same in every run. */
@@ -113,10 +117,10 @@ test('[SKIRM9] the same seed and orders give the same hash after every tick, and
   expect(hashes).toEqual(first.hashes)
 })
 
-test('[SKIRM10] eight bots play to a winner, and the median match lasts 8 to 12 minutes', () => {
-  const count = form(3, 41)
+test.each(KINDS)('[SKIRM10] on %s eight bots play to a winner; the median match lasts 8 to 12 minutes', (_, map) => {
+  const count = form(1, 41)
   const minutes = Array.from({ length: count }, (_, seed) => {
-    const table = new Table({ seed: seed + 1, levels: [1, 2, 3, 2, 1, 2, 3, 2] })
+    const table = new Table({ seed: seed + 1, map, levels: [1, 2, 3, 2, 1, 2, 3, 2] })
     const winner = table.runToEnd(LONGEST)
     expect(winner).toBeGreaterThanOrEqual(0)
     for (let seat = 0; seat < 8; seat++) expect(table.units(seat).length).toBeLessThanOrEqual(UNITS_PER_SEAT)
@@ -138,20 +142,21 @@ test('[SKIRM10] without a fight the storm ends the match twelve minutes after it
   expect(table.match.endedAt).toBeLessThanOrEqual(12 * MINUTE)
 })
 
-test.each([[1, 2], [2, 3]] as const)('[SKIRM11] level %i loses to level %i in 80 of 100 matches', (low, high) => {
-  const count = form(6, 100)
-  let won = 0
-  for (let seed = 1; seed <= count; seed++) {
-    // All pairs of seats: near and far, and each level on both sides.
-    const weak = seed % 8
-    const strong = (weak + 1 + (seed >> 3) % 7) % 8
-    const levels = [0, 0, 0, 0, 0, 0, 0, 0]
-    levels[weak] = low
-    levels[strong] = high
-    if (new Table({ seed, levels, seats: [weak, strong] }).runToEnd(LONGEST) === strong) won++
-  }
-  expect(won).toBeGreaterThanOrEqual(Math.ceil(count * 0.8))
-})
+test.each(KINDS.flatMap(([name, map]) => [[name, map, 1, 2], [name, map, 2, 3]] as const))(
+  '[SKIRM11] on %s (map %i) level %i loses to level %i in 80 of 100 matches', (_, map, low, high) => {
+    const count = form(map === 0 ? 6 : 3, 100)
+    let won = 0
+    for (let seed = 1; seed <= count; seed++) {
+      // All pairs of seats: near and far, and each level on both sides.
+      const weak = seed % 8
+      const strong = (weak + 1 + (seed >> 3) % 7) % 8
+      const levels = [0, 0, 0, 0, 0, 0, 0, 0]
+      levels[weak] = low
+      levels[strong] = high
+      if (new Table({ seed, map, levels, seats: [weak, strong] }).runToEnd(LONGEST) === strong) won++
+    }
+    expect(won).toBeGreaterThanOrEqual(Math.ceil(count * 0.8))
+  })
 
 test('[SKIRM11] easy bots leave a beginner alone for five minutes, normal ones come in waves, hard ones expand', () => {
   const beginner = new Table({ players: 1, levels: [1, 1, 1, 1, 1, 1, 1, 1] })
@@ -217,6 +222,36 @@ test('[SKIRM13] in the lobby players take seats and set up teams and bots; the m
   expect(table.order({ name: 'Sit', values: { seat: 3 } })).toBe('refused')
   table.run(30)
   expect(table.units(0).map(({ x, y }) => [x, y])).not.toEqual(units)
+})
+
+test('[SKIRM27] in the lobby players choose a map: everything stands on the new one, and no player is ready', () => {
+  const table = new Table({ players: 2, hasLobby: true, seed: 5 })
+  table.run(2)
+  table.order({ name: 'Sit', values: { seat: 6 } })
+  table.order({ name: 'Ready', values: { isReady: true } })
+  table.run(2)
+  const before = table.units(6).map(({ id }) => id)
+  expect(table.order({ name: 'ChooseMap', values: { kind: 2 } })).toBe('sent')
+  table.run(3)
+  const { world } = table.runner
+  expect([mapKindOf(world), battlefieldOf(world).map]).toEqual([2, makeMap(5, 2)])
+  expect([...world.each(Crystal)].map(({ at }) => at)).toEqual(makeMap(5, 2).deposits)
+  expect([table.seat(6).isReady, world.count(Unit), table.buildings(6).length]).toEqual([false, 40, 1])
+  // The player's units are new ones, and are the player's again.
+  expect(table.units(6).filter(({ id }) => before.includes(id))).toEqual([])
+  expect(table.units(6).map(({ owner }) => owner)).toEqual([1, 1, 1, 1, 1])
+  table.order({ name: 'Ready', values: { isReady: true } })
+  table.feed.submit(0, ORDERS.indexOf(Ready), Uint8Array.of(0b1000_0000), 2)
+  table.run(COUNTDOWN + 5)
+  expect(table.match.beganAt).toBeGreaterThan(0)
+  expect(table.order({ name: 'ChooseMap', values: { kind: 1 } })).toBe('refused')
+  // The replay has the same map, and an image restores it.
+  const again = new LockstepRunner(table.game, new ReplayFeed(playedMatch(table.feed.log, TICK_RATE, table.feed.seed)))
+  for (let now = 0; again.tick < table.runner.tick && now < 60_000; now += 1000 / TICK_RATE) again.update(now)
+  expect(again.hash.value).toEqual(table.runner.hash.value)
+  const copy = new World(table.game.entities, { seed: world.seed })
+  expect(restoreWorld(copy, encodeWorld(world)!)).toBe('restored')
+  expect(battlefieldOf(copy).map).toEqual(makeMap(5, 2))
 })
 
 test('[SKIRM14] a vote of all other players but one gives the seat of a player to a bot', () => {

@@ -9,15 +9,16 @@ import {
   ADVANCING, ATTACKING, BUILDING, GATHERING, HOLDING, IDLE, MINING, MOVING, RETURNING, type UnitObject,
 } from './definitions.ts'
 import { isClear, NO_WAY, STEP_X, STEP_Y } from './flow-field.ts'
-import { columnOf, rowOf, SIZE } from './map.ts'
+import { columnOf, rowOf, SIZE } from './map-cells.ts'
 import { UNITS } from './rules.ts'
 import { finishOrder } from './units.ts'
 
-/** Two units are at least this far apart, where there is room. */
-const APART = 0.75
+/** The room that a unit takes: where there is room, two of them are apart by both radii. Indexed by kind of unit. */
+const RADIUS: readonly number[] = [0.375, 0.375, 0.4375, 0.5625, 0.5625]
+const RADIUS_MAX = 0.5625
 /** The part of an overlap that is removed in one tick, and the longest way. */
 const PUSH = 0.25
-const PUSH_MAX = 0.09
+const PUSH_MAX = 0.109375
 /** One over the square root of two, as a fraction that is exact. */
 const DIAGONAL = 181 / 256
 /** How far ahead a unit looks for buildings. */
@@ -123,26 +124,28 @@ function turn(x: number, y: number, eighths: number): void {
 
 /** Adds the way out of the reach of other units. */
 function keepApart(field: Battlefield, at: number): void {
-  const { x, y, cellFirst, cellNext } = field
+  const { x, y, kindOf, cellFirst, cellNext } = field
   const [ownX, ownY] = [x[at]!, y[at]!]
-  const [column, row] = [ownX | 0, ownY | 0]
-  const right = ownX + APART >= column + 1 ? column + 1 : column
-  const bottom = ownY + APART >= row + 1 ? row + 1 : row
+  const radius = RADIUS[kindOf[at]!]!
+  const far = radius + RADIUS_MAX
+  const right = Math.min(SIZE - 1, (ownX + far) | 0)
+  const bottom = Math.min(SIZE - 1, (ownY + far) | 0)
   let [pushX, pushY] = [0, 0]
-  for (let cellY = ownY - APART < row ? row - 1 : row; cellY <= bottom; cellY++) {
-    for (let cellX = ownX - APART < column ? column - 1 : column; cellX <= right; cellX++) {
+  for (let cellY = Math.max(0, ownY - far) | 0; cellY <= bottom; cellY++) {
+    for (let cellX = Math.max(0, ownX - far) | 0; cellX <= right; cellX++) {
       for (let other = cellFirst[cellY * SIZE + cellX]!; other !== 0; other = cellNext[other - 1]!) {
         if (other - 1 === at) continue
         const [dx, dy] = [ownX - x[other - 1]!, ownY - y[other - 1]!]
         const square = dx * dx + dy * dy
-        if (square >= APART * APART) continue
+        const apart = radius + RADIUS[kindOf[other - 1]!]!
+        if (square >= apart * apart) continue
         if (square === 0) {
           pushX += other - 1 > at ? 0.05 : -0.05
           pushY += other % 2 === 0 ? 0.01 : -0.01
           continue
         }
         const length = Math.sqrt(square)
-        const push = ((APART - length) / length) * PUSH
+        const push = ((apart - length) / length) * PUSH
         pushX += dx * push
         pushY += dy * push
       }

@@ -8,13 +8,16 @@ import {
   Unit, type UnitObject,
 } from './definitions.ts'
 import { cancel, queueLength, train } from './economy.ts'
-import { Introduce, Ready, Say, say, SetUp, setUp, Sit, sit, Vote, vote } from './lobby.ts'
-import { CELLS } from './map.ts'
+import { ChooseMap, Introduce, Ready, Say, say, SetUp, setUp, Sit, sit, Vote, vote } from './lobby.ts'
+import { CELLS } from './map-cells.ts'
+import { changeMap } from './opening.ts'
 import { BUILDINGS, UNITS, WORKER } from './rules.ts'
-import { clearQueue, orderUnit, slackOf } from './units.ts'
+import { clearQueue, depositFor, orderUnit, slackOf } from './units.ts'
 
 const units = ids(250)
 const cell = int(0, CELLS - 1)
+/** Cells around a deposit in which workers share the deposits. */
+const AROUND = 6
 
 /** The number of the seat of a player that is still in the match; -1: there is none. */
 function seatOf(world: CheckedWorld, by: PeerId): number {
@@ -108,13 +111,13 @@ export const Surrender = order({ isSure: bool }, 'Surrender', {
 type Kinds = [
   typeof Move, typeof Advance, typeof Attack, typeof Gather, typeof Stop, typeof Hold, typeof Build, typeof Train,
   typeof Cancel, typeof Rally, typeof Group, typeof Surrender,
-  typeof Introduce, typeof Sit, typeof SetUp, typeof Ready, typeof Say, typeof Vote,
+  typeof Introduce, typeof Sit, typeof SetUp, typeof Ready, typeof Say, typeof Vote, typeof ChooseMap,
 ]
 
 /** All kinds of orders. Their sequence is that of the numbers on the wire. */
 export const ORDERS: Kinds = [
   Move, Advance, Attack, Gather, Stop, Hold, Build, Train, Cancel, Rally, Group, Surrender,
-  Introduce, Sit, SetUp, Ready, Say, Vote,
+  Introduce, Sit, SetUp, Ready, Say, Vote, ChooseMap,
 ]
 
 type WithoutGiver<G> = G extends { readonly name: infer N; readonly values: infer V }
@@ -136,7 +139,7 @@ export function execute(field: Battlefield, seat: number, command: Command): voi
     case 'Advance':
       return send(field, command.values.units, ADVANCING, command.values.to, command.values.isQueued)
     case 'Gather':
-      return send(field, command.values.units, GATHERING, command.values.at, command.values.isQueued)
+      return gather(field, command.values.units, command.values.at, command.values.isQueued)
     case 'Attack':
       return each(field, command.values.units, (unit) => {
         stand(unit, ATTACKING)
@@ -180,6 +183,7 @@ export function executeTalk(field: Battlefield, by: number, command: Command): v
     case 'SetUp': return setUp(field, by, command.values.seat, command.values.team, command.values.level)
     case 'Ready': seat.isReady = command.values.isReady; return
     case 'Say': return say(field, by, command.values.text)
+    case 'ChooseMap': return changeMap(field, command.values.kind)
     case 'Vote': return vote(field, by, command.values.seat)
     default:
   }
@@ -195,8 +199,17 @@ function each(field: Battlefield, chosen: readonly ObjectId[], act: (unit: UnitO
 function send(
   field: Battlefield, chosen: readonly ObjectId[], mode: number, goal: number, isQueued: boolean,
 ): void {
-  const slack = mode === GATHERING ? 0 : slackOf(chosen.length)
+  const slack = slackOf(chosen.length)
   each(field, chosen, (unit) => orderUnit(unit, mode, goal, slack, isQueued))
+}
+
+/** The first worker mines the deposit, and the others those around it where the fewest workers are. */
+function gather(field: Battlefield, chosen: readonly ObjectId[], at: number, isQueued: boolean): void {
+  let goal = at
+  each(field, chosen, (unit) => {
+    if (unit.id !== chosen[0]) goal = depositFor(field, unit, at, AROUND)
+    orderUnit(unit, GATHERING, goal < 0 ? at : goal, 0, isQueued)
+  })
 }
 
 function stand(unit: UnitObject, mode: number): void {

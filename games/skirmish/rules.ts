@@ -3,6 +3,8 @@
 export const TICK_RATE = 30
 export const SEATS = 8
 export const UNITS_PER_SEAT = 250
+/** Kinds of maps: `layouts.ts`. */
+export const MAP_KINDS = 3
 export const NAME_BYTES = 16
 export const SAY_BYTES = 120
 

@@ -11,7 +11,8 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { SkirmishSettings } from './arguments.ts'
 
-const STANDBY_ABOVE = 10
+/** The port of the standby is so much higher. */
+export const STANDBY_ABOVE = 10
 /** Clients have gone to the standby by then. */
 const RESTART_MS = 10_000
 

@@ -5,7 +5,7 @@
 
 import type { ObjectView, World } from 'tickwire'
 import { Building, Crystal, Match, Seat, Unit } from './definitions.ts'
-import { CELLS, columnOf, rowOf, SIZE } from './map.ts'
+import { CELLS, columnOf, rowOf, SIZE } from './map-cells.ts'
 import { BUILDING_SIGHT, BUILDINGS, SEATS, SIGHT } from './rules.ts'
 
 const ALL_TEAMS = 255

@@ -4,7 +4,7 @@
  */
 
 import { Building, Unit } from '../../games/skirmish/definitions.ts'
-import { cellAt } from '../../games/skirmish/map.ts'
+import { cellAt } from '../../games/skirmish/map-cells.ts'
 import { Picture } from '../../games/skirmish/page/picture.ts'
 import { SEATS, UNITS_PER_SEAT } from '../../games/skirmish/rules.ts'
 import { Table } from '../../games/skirmish/table.ts'

@@ -46,7 +46,8 @@ browserTest('[SKIRM22] 2,000 units take at most 60 draw calls, and no GPU object
   // Buffers are made when something is drawn for the first time: shots, falls, marks.
   const first = await play(form(180, 300))
   expect(first.units).toBeGreaterThanOrEqual(1990)
-  expect(first.drawCalls).toBeGreaterThan(20)
+  // Terrain (4), headquarters, five kinds of units, bars, shots: all of it is drawn.
+  expect(first.drawCalls).toBeGreaterThan(11)
   // This machine draws with its processor, and the page has noticed.
   expect(first.isReduced).toBe(true)
   for (let round = 0; round < form(2, 60); round++) {

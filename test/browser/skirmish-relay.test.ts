@@ -5,11 +5,9 @@ import { browserTest } from './browser-test.ts'
 import { begin, expectSameHash, join, openGroup, until } from './skirmish-pages.ts'
 
 const SMALL = { viewport: { width: 640, height: 640 } }
-/** Two ports below those that the system gives to clients. */
-const PORT = 24_310
 
 browserTest('[SKIRM26] a killed relay: the match goes on at the second one', async (browser) => {
-  const group = await openGroup(PORT)
+  const group = await openGroup()
   try {
     const mistakes: string[] = []
     const ada = await join(browser, group.url, 'Ada', mistakes, SMALL)

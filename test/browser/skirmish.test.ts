@@ -38,12 +38,12 @@ browserTest('[SKIRM15, DESYNC12] orders by mouse reach both pages, and a wrong n
   expect(mistakes).toEqual([])
 })
 
-browserTest('[SKIRM23] the lobby has seats, teams, bots, speed, chat and the shares of the seed', async (browser) => {
+browserTest('[SKIRM23] the lobby has seats, teams, bots, maps, speed, chat and shares of the seed', async (browser) => {
   const mistakes: string[] = []
   const ada = await join(browser, serving.url, 'Ada', mistakes, SMALL)
   const bo = await join(browser, serving.url, 'Bo', mistakes, SMALL)
   // The map and how its seed was agreed: the relay and the first player have a share each.
-  expect(await textOf(bo, '#lobby-map')).toMatch(/^Map and seed [0-9a-f]+, agreed by 2$/)
+  expect(await textOf(bo, '#lobby-map')).toMatch(/^Seed [0-9a-f]+, agreed by 2$/)
   await bo.click('#shares summary')
   expect((await textOf(bo, '#share-rows')).replaceAll(/[0-9a-f]{12}…/g, ' hash').replace(/\d+/, 'N'))
     .toBe('relay hash hashplayer N hash hash')
@@ -56,6 +56,18 @@ browserTest('[SKIRM23] the lobby has seats, teams, bots, speed, chat and the sha
   await until(bo, 'document.querySelector("#speed").value === "150"')
   await until(bo, 'document.querySelector("#seats tr:nth-child(3) td:nth-child(2)").textContent === "-"')
   await until(bo, 'document.querySelector("#seats select[aria-label=\'team of Cyan\']").value === "1"')
+  // Another map: both pages draw it, and everything stands on it.
+  expect(await textOf(bo, '#map-hint')).toMatch(/^Boulders: /)
+  const deposits = '[...skirmish.room.world.each(skirmish.room.runner.game.entities[2])].map(({ at }) => at).join()'
+  const before = await bo.evaluate(deposits)
+  await ada.click('#maps button:nth-child(3)')
+  await until(bo, 'document.querySelector("#map-hint").textContent.startsWith("Citadel: ")')
+  expect(await bo.evaluate('document.querySelector("#maps button:nth-child(3)").ariaPressed')).toBe('true')
+  expect(await bo.evaluate(deposits)).not.toBe(before)
+  await until(bo, 'skirmish.hasMap')
+  await bo.screenshot({ path: `${PICTURES}/skirmish-maps.png` })
+  await expectSameHash([ada, bo])
+  expect(await ada.evaluate('skirmish.falls'), 'what stood on the map before did not fall').toBe(0)
   await bo.click('#talk')
   await bo.keyboard.type('hello <b>all</b>')
   await bo.keyboard.press('Enter')

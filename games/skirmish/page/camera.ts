@@ -1,7 +1,7 @@
 /** The camera: looks down on the map from the south, at a fixed angle. It moves and zooms, and never turns. */
 
 import * as THREE from 'three'
-import { SIZE } from '../map.ts'
+import { SIZE } from '../map-cells.ts'
 
 /** Height above the ground at the closest and at the farthest zoom, in cells. */
 const HEIGHT_MIN = 11

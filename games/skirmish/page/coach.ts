@@ -4,7 +4,7 @@ import type { World } from 'tickwire'
 import {
   ADVANCING, ATTACKING, Building, Seat, Unit, type BuildingObject, type UnitObject,
 } from '../definitions.ts'
-import { columnOf, rowOf } from '../map.ts'
+import { columnOf, rowOf } from '../map-cells.ts'
 import { BARRACKS, FACTORY, HEADQUARTERS, START_WORKERS, WORKER } from '../rules.ts'
 import type { Spot } from './camera.ts'
 import { button, element, make } from './dom.ts'

@@ -11,7 +11,6 @@ export class Flock {
   readonly #matrices: Float32Array
   readonly #colours: Float32Array
   readonly #colour = new THREE.Color()
-  readonly #companions: THREE.InstancedMesh[] = []
   #count = 0
 
   constructor(shape: THREE.BufferGeometry, material: THREE.Material, capacity: number, hasColours: boolean = true) {
@@ -24,15 +23,6 @@ export class Flock {
     if (!hasColours) return
     this.mesh.instanceColor = new THREE.InstancedBufferAttribute(this.#colours, 3)
     this.mesh.instanceColor.setUsage(THREE.DynamicDrawUsage)
-  }
-
-  /** A mesh of another shape with the same copies, in one colour: metal beside paint. */
-  companion(shape: THREE.BufferGeometry, material: THREE.Material): THREE.InstancedMesh {
-    const other = new THREE.InstancedMesh(shape, material, 0)
-    other.instanceMatrix = this.mesh.instanceMatrix
-    other.frustumCulled = false
-    this.#companions.push(other)
-    return other
   }
 
   get count(): number {
@@ -77,9 +67,7 @@ export class Flock {
   commit(): void {
     const { mesh } = this
     mesh.count = this.#count
-    for (const other of this.#companions) other.count = this.#count
     mesh.visible = this.#count > 0
-    for (const other of this.#companions) other.visible = mesh.visible
     if (this.#count === 0) return
     mesh.instanceMatrix.clearUpdateRanges()
     mesh.instanceMatrix.addUpdateRange(0, this.#count * 16)

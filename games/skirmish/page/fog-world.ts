@@ -5,7 +5,7 @@
 
 import type { Entity, ObjectId, ObjectView, Tick, View } from 'tickwire'
 import { Building, Crystal, Seat, Unit } from '../definitions.ts'
-import { columnOf, rowOf } from '../map.ts'
+import { columnOf, rowOf } from '../map-cells.ts'
 import { BUILDINGS } from '../rules.ts'
 import { Sight } from '../sight.ts'
 

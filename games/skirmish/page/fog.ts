@@ -4,7 +4,7 @@
  */
 
 import * as THREE from 'three'
-import { CELLS, SIZE } from '../map.ts'
+import { CELLS, SIZE } from '../map-cells.ts'
 import { SIGHT } from '../rules.ts'
 
 /** Darkness of a cell that was seen, and of one that never was, of 255. */

@@ -5,7 +5,7 @@ import type { LockstepRoom } from 'tickwire/lockstep'
 import { Building, Crystal, Seat, Unit } from '../definitions.ts'
 import { battlefieldOf } from '../battlefield.ts'
 import { isFree, queueLength } from '../economy.ts'
-import { CELLS, cellAt, columnOf, rowOf, SIZE } from '../map.ts'
+import { CELLS, cellAt, columnOf, rowOf, SIZE } from '../map-cells.ts'
 import {
   Advance, Attack, Build, Cancel, Gather, Group, Hold, Move, ORDERS, Rally, Stop, Train,
 } from '../orders.ts'

@@ -1,15 +1,16 @@
 /**
- * The lobby: seats, teams, bots, speed, seed, ready. All that it shows is in the world or in the ticks, and all that it
- * does is an order or a request to the relay.
+ * The lobby: seats, teams, bots, map, speed, seed, ready. All that it shows is in the world or in the ticks,
+ * and all that it does is an order or a request to the relay.
  */
 
 import type { World } from 'tickwire'
 import { seedSharesOf, type LockstepRoom } from 'tickwire/lockstep'
 import { Match, Seat } from '../definitions.ts'
-import { COUNTDOWN, Ready, SetUp, Sit } from '../lobby.ts'
+import { ChooseMap, COUNTDOWN, Ready, SetUp, Sit } from '../lobby.ts'
 import type { ORDERS } from '../orders.ts'
 import { SEATS, TICK_RATE } from '../rules.ts'
 import { button, element, make, setText } from './dom.ts'
+import { MapChoice } from './map-choice.ts'
 import { cssColour, SEAT_NAMES } from './palette.ts'
 
 const LEVELS = ['empty', 'easy', 'normal', 'hard']
@@ -19,11 +20,13 @@ const SPEEDS = [50, 75, 100, 125, 150, 200]
 export class LobbyPanel {
   readonly #room: LockstepRoom<typeof ORDERS>
   readonly #stop = new AbortController()
+  readonly #maps: MapChoice
   #shown = ''
   #seed = ''
 
   constructor(room: LockstepRoom<typeof ORDERS>) {
     this.#room = room
+    this.#maps = new MapChoice((kind) => room.order(ChooseMap, { kind }))
     const { signal } = this.#stop
     element('ready').addEventListener('click', () => {
       const own = [...room.world.each(Seat)].find(({ player }) => player === room.player)
@@ -67,6 +70,7 @@ export class LobbyPanel {
     const percent = String(this.#room.runner.roster.speedPercent)
     if (document.activeElement !== speed && speed.value !== percent) speed.value = percent
     this.#showSeed(world)
+    this.#maps.update(world, own !== undefined)
     const key = JSON.stringify([own?.number, seats.map(({ player, name, team, level, isReady }) =>
       [player, name, team, level, isReady])])
     if (key === this.#shown) return
@@ -77,11 +81,11 @@ export class LobbyPanel {
   /** The seed, and the shares that it was made of. */
   #showSeed(world: World): void {
     const shares = seedSharesOf(this.#room.runner.feed.log)
-    const map = world.seed.toString(16)
+    const seed = world.seed.toString(16)
     const drawn = this.#room.transport === 'none' ? 'drawn by this page' : 'drawn by the server'
     const made = shares.length === 0 ? drawn : `agreed by ${shares.length}`
-    setText(element('lobby-map'), `Map and seed ${map}, ${made}`)
-    const key = JSON.stringify([map, shares.length])
+    setText(element('lobby-map'), `Seed ${seed}, ${made}`)
+    const key = JSON.stringify([seed, shares.length])
     if (key === this.#seed) return
     this.#seed = key
     element('shares').hidden = shares.length === 0

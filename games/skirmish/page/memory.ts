@@ -5,7 +5,7 @@
 
 import type { ObjectId, World } from 'tickwire'
 import { Building, MINING, Unit } from '../definitions.ts'
-import { columnOf, rowOf } from '../map.ts'
+import { columnOf, rowOf } from '../map-cells.ts'
 import { BUILDINGS, UNITS } from '../rules.ts'
 
 const OBJECTS = 65_536

@@ -1,8 +1,9 @@
 /** The minimap: the whole map in a corner. A click moves the camera, a right click orders. */
 
 import type { World } from 'tickwire'
-import { Building, Crystal, Unit } from '../definitions.ts'
-import { CELLS, columnOf, makeMap, rowOf, SIZE } from '../map.ts'
+import { Building, Crystal, mapKindOf, Unit } from '../definitions.ts'
+import { makeMap } from '../map.ts'
+import { CELLS, columnOf, rowOf, SIZE } from '../map-cells.ts'
 import { BUILDINGS } from '../rules.ts'
 import type { MapCamera, Spot } from './camera.ts'
 import type { Fog } from './fog.ts'
@@ -18,6 +19,7 @@ export class Minimap {
   #ground: Uint32Array = new Uint32Array(CELLS)
   #starts: readonly number[] = []
   #seed = -1
+  #kind = 0
   readonly #alarms: { readonly x: number; readonly y: number; until: number
     readonly colour: string }[] = []
 
@@ -54,7 +56,7 @@ export class Minimap {
   }
 
   draw(world: World, fog: Fog, camera: MapCamera, seat: number, now: number): void {
-    if (this.#seed !== world.seed) this.#makeGround(world.seed)
+    if (this.#seed !== world.seed || this.#kind !== mapKindOf(world)) this.#makeGround(world.seed, mapKindOf(world))
     const pixels = this.#pixels
     for (let cell = 0; cell < CELLS; cell++) {
       const [x, y] = [columnOf(cell), rowOf(cell)]
@@ -101,9 +103,10 @@ export class Minimap {
     }
   }
 
-  #makeGround(seed: number): void {
+  #makeGround(seed: number, kind: number): void {
     this.#seed = seed
-    const { rocks, starts } = makeMap(seed)
+    this.#kind = kind
+    const { rocks, starts } = makeMap(seed, kind)
     this.#starts = starts
     this.#ground = Uint32Array.from(rocks, (rock) => (rock === 1 ? 0xff4a3530 : 0xff6e564c))
   }

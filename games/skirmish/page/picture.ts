@@ -1,19 +1,20 @@
 /**
- * Draws a match: units, buildings, crystals, selection, health, and effects over the terrain. It takes about 40 draw
+ * Draws a match: units, buildings, crystals, selection, health, and effects over the terrain. It takes about 30 draw
  * calls however many units there are, and makes no GPU object after the start.
  */
 
 import * as THREE from 'three'
 import type { ObjectId, World } from 'tickwire'
-import { Building, Crystal, MINING, Seat, Unit } from '../definitions.ts'
-import { columnOf, makeMap, rowOf } from '../map.ts'
+import { Building, Crystal, mapKindOf, MINING, Seat, Unit } from '../definitions.ts'
+import { makeMap } from '../map.ts'
+import { columnOf, rowOf } from '../map-cells.ts'
 import { BUILDINGS, DEPOSIT, SEATS, UNITS, UNITS_PER_SEAT } from '../rules.ts'
 import { MapCamera } from './camera.ts'
 import { Effects } from './effects.ts'
 import { Flock } from './flock.ts'
 import { Fog } from './fog.ts'
 import { Memory } from './memory.ts'
-import { buildingModels, crystalShape, unitModels, type Model } from './models.ts'
+import { buildingModels, crystalShape, unitModels } from './models.ts'
 import { SEAT_COLOURS } from './palette.ts'
 import { isSoftware, Quality } from './quality.ts'
 import { buildTerrain } from './terrain.ts'
@@ -23,6 +24,11 @@ const UNITS_MAX = SEATS * UNITS_PER_SEAT
 const BUILDINGS_MAX = 256
 const SKY = 0x070b1c
 const SUN = 0xffe2c4
+const METAL = 0x98a2c0
+const SKY_LIGHT = 1.7
+const SUN_LIGHT = 2.4
+/** Without tone mapping the lights are dimmer. `terrain.ts` has the same light in its colours. */
+const DIM = 0.8
 const STORM_SUN = 0xc77bff
 /** How fast a unit turns to where it looks, in radians a second. */
 const TURN = 9
@@ -53,7 +59,9 @@ export class Picture {
   readonly effects: Effects = new Effects()
   readonly renderer: THREE.WebGLRenderer
   readonly quality: Quality
-  readonly #sun = new THREE.DirectionalLight(SUN, 2.4)
+  readonly #sun = new THREE.DirectionalLight(SUN, SUN_LIGHT)
+  readonly #sky = new THREE.HemisphereLight(0xb4c4ff, 0x6a5670, SKY_LIGHT)
+  readonly #haze = new THREE.Fog(SKY, 70, 150)
   readonly #scene = new THREE.Scene()
   readonly #units: readonly Flock[]
   readonly #buildings: readonly Flock[]
@@ -67,6 +75,8 @@ export class Picture {
   readonly #turned = new Float32Array(OBJECTS)
   #terrain: THREE.Group | undefined
   #terrainSeed = -1
+  #terrainKind = 0
+  #isBuiltReduced = false
   #lastAt = 0
   #width = 0
   #height = 0
@@ -81,18 +91,11 @@ export class Picture {
     this.renderer.toneMappingExposure = 1.2
     const scene = this.#scene
     scene.background = new THREE.Color(SKY)
-    scene.fog = new THREE.Fog(SKY, 70, 150)
     this.#sun.position.set(-30, 50, 22)
-    scene.add(new THREE.HemisphereLight(0xb4c4ff, 0x6a5670, 1.7), this.#sun, this.effects.group)
-    const metal = new THREE.MeshLambertMaterial({ color: 0x98a2c0, flatShading: true })
-    const paint = glowingPaint()
-    const herd = ({ metal: plain, paint: coloured }: Model, capacity: number): Flock => {
-      const flock = new Flock(coloured, paint, capacity)
-      scene.add(flock.mesh, flock.companion(plain, metal))
-      return flock
-    }
-    this.#units = unitModels().map((model) => herd(model, UNITS_MAX))
-    this.#buildings = buildingModels().map((model) => herd(model, BUILDINGS_MAX))
+    scene.add(this.#sky, this.#sun, this.effects.group)
+    const livery = liveryMaterial()
+    this.#units = unitModels().map((model) => this.#add(new Flock(model, livery, UNITS_MAX)))
+    this.#buildings = buildingModels().map((model) => this.#add(new Flock(model, livery, BUILDINGS_MAX)))
     this.#crystals = this.#add(new Flock(crystalShape(), new THREE.MeshLambertMaterial({
       color: 0x9fe8ff, emissive: 0x2aa6ff, emissiveIntensity: 0.9, flatShading: true,
     }), BUILDINGS_MAX, false))
@@ -125,10 +128,11 @@ export class Picture {
     return flock
   }
 
-  /** The terrain of a map. */
-  setMap(seed: number): void {
-    if (seed === this.#terrainSeed) return
-    this.#terrainSeed = seed
+  /** The terrain of the map of a world. */
+  setMap(world: World): void {
+    if (this.hasMap(world)) return
+    this.#terrainSeed = world.seed
+    this.#terrainKind = mapKindOf(world)
     if (this.#terrain !== undefined) {
       this.#scene.remove(this.#terrain)
       this.#terrain.traverse((part) => {
@@ -139,13 +143,13 @@ export class Picture {
         part.material.dispose()
       })
     }
-    this.#terrain = buildTerrain(makeMap(seed), this.fog)
+    this.#terrain = buildTerrain(makeMap(world.seed, this.#terrainKind), this.fog, this.quality.isReduced)
     this.#scene.add(this.#terrain)
   }
 
-  /** Whether the terrain of a map is drawn. */
-  hasMap(seed: number): boolean {
-    return this.#terrainSeed === seed
+  /** Whether the terrain of a world's map is drawn. */
+  hasMap(world: World): boolean {
+    return this.#terrainSeed === world.seed && this.#terrainKind === mapKindOf(world)
   }
 
   /** How many draw calls the last frame took. */
@@ -171,7 +175,7 @@ export class Picture {
     this.#lastAt = now
     this.#blow(shown.isStorm === true, now)
     this.#fit()
-    this.setMap(world.seed)
+    this.setMap(world)
     this.camera.place()
     this.#rings.clear()
     this.#bars.clear()
@@ -226,12 +230,14 @@ export class Picture {
 
   #drawBuildings(world: World, { seat, selected }: Shown): void {
     const { fog } = this
+    const { left: west, right: east, top: north, bottom: south } = this.camera.bounds()
     for (const flock of this.#buildings) flock.clear()
     for (const building of world.each(Building)) {
       const { kind, id, seat: owner } = building
       const rule = BUILDINGS[kind]!
       const [x, y] = [columnOf(building.at) + rule.size / 2, rowOf(building.at) + rule.size / 2]
       if (owner !== seat && !fog.isExplored(x, y)) continue
+      if (x < west - 2 || x > east + 2 || y < north - 2 || y > south + 2) continue
       const left = Math.max(0, building.builtAt - world.tick)
       const built = 1 - left / rule.building
       const gun = kind === 3 ? this.memory.heading[id >>> 16]! : 0
@@ -253,9 +259,10 @@ export class Picture {
 
   #drawCrystals(world: World): void {
     this.#crystals.clear()
+    const { left: west, right: east, top: north, bottom: south } = this.camera.bounds()
     for (const { at, left } of world.each(Crystal)) {
       const [x, y] = [columnOf(at) + 0.5, rowOf(at) + 0.5]
-      if (!this.fog.isExplored(x, y)) continue
+      if (x < west || x > east || y < north || y > south || !this.fog.isExplored(x, y)) continue
       this.#crystals.add(x, 0, y, at, 0, 0.75 + (0.5 * left) / DEPOSIT)
       if (!this.quality.isReduced) this.#lights.add(x, 0.03, y, 0, 0x1a5f86, 1.9)
     }
@@ -282,14 +289,18 @@ export class Picture {
   #blow(isStorm: boolean, now: number): void {
     const isFlash = isStorm && now % 5200 < 130 && now % 60 < 30
     this.#sun.color.setHex(isStorm ? STORM_SUN : SUN)
-    this.#sun.intensity = isFlash ? 7 : isStorm ? 1.9 : 2.4
+    this.#sun.intensity = (isFlash ? 7 : isStorm ? 1.9 : SUN_LIGHT) * (this.quality.isReduced ? DIM : 1)
   }
 
   /** Follows the quality. */
   #apply(): void {
     const { isReduced } = this.quality
-    this.renderer.toneMapping = isReduced ? THREE.LinearToneMapping : THREE.ACESFilmicToneMapping
-    this.renderer.toneMappingExposure = isReduced ? 0.8 : 1.2
+    this.renderer.toneMapping = isReduced ? THREE.NoToneMapping : THREE.ACESFilmicToneMapping
+    this.#sky.intensity = SKY_LIGHT * (isReduced ? DIM : 1)
+    this.#scene.fog = isReduced ? null : this.#haze
+    // The terrain is built for one of both.
+    if (this.#isBuiltReduced !== isReduced) this.#terrainSeed = -1
+    this.#isBuiltReduced = isReduced
     this.effects.isReduced = isReduced
     this.#width = 0
   }
@@ -305,17 +316,26 @@ export class Picture {
   }
 }
 
-/** Paint in the colour of each copy that also shines by itself. */
-function glowingPaint(): THREE.MeshLambertMaterial {
-  const paint = new THREE.MeshLambertMaterial({ flatShading: true })
-  paint.onBeforeCompile = (shader) => {
-    shader.fragmentShader = shader.fragmentShader.replace('#include <emissivemap_fragment>', `
+/** Metal, and paint in the colour of each copy that also shines by itself. */
+function liveryMaterial(): THREE.MeshLambertMaterial {
+  const material = new THREE.MeshLambertMaterial({ flatShading: true })
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms['metal'] = { value: new THREE.Color(METAL) }
+    shader.vertexShader = shader.vertexShader.replace('#include <common>', `
+      #include <common>
+      attribute float painted;
+      uniform vec3 metal;
+      varying float vPainted;`).replace('#include <color_vertex>', `
+      #include <color_vertex>
+      vPainted = painted;
+      vColor.rgb = mix(metal, vColor.rgb, painted);`)
+    shader.fragmentShader = shader.fragmentShader.replace('#include <common>', `
+      #include <common>
+      varying float vPainted;`).replace('#include <emissivemap_fragment>', `
       #include <emissivemap_fragment>
-      #ifdef USE_COLOR
-        totalEmissiveRadiance += vColor.rgb * 0.3;
-      #endif`)
+      totalEmissiveRadiance += vColor.rgb * (0.3 * vPainted);`)
   }
-  return paint
+  return material
 }
 
 /** A quarter as bright. */

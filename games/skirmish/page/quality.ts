@@ -1,6 +1,7 @@
 /**
  * How much of the picture is drawn. A machine that draws without a graphics card begins in the reduced mode, and one
- * that is too slow changes to it: fewer pixels, no lights and shadows of units and buildings, fewer sparks.
+ * that is too slow changes to it: fewer pixels, light that is baked into the ground and the walls, no lights and
+ * shadows of units and buildings, fewer sparks.
  */
 
 /** Frames per second below which fewer pixels are drawn. */
@@ -11,7 +12,7 @@ const RATIO_REDUCED = 0.7
 const RATIO_MIN = 0.4
 /** Least time between two frames in the reduced mode, and when the machine is too slow for that too, in ms. */
 const FRAME_MS_REDUCED = 30
-const FRAME_MS_SLOW = 62
+const FRAME_MS_SLOW = 48
 /** Frames at the start that say nothing: shaders are compiled. */
 const FRAMES_SKIPPED = 12
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i

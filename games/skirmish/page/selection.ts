@@ -2,7 +2,7 @@
 
 import type { ObjectId, World } from 'tickwire'
 import { Building, IDLE, Unit } from '../definitions.ts'
-import { columnOf, rowOf } from '../map.ts'
+import { columnOf, rowOf } from '../map-cells.ts'
 import { BUILDINGS, WORKER } from '../rules.ts'
 import type { MapCamera, Spot } from './camera.ts'
 

@@ -6,8 +6,9 @@
 import type { Tick, World } from 'tickwire'
 import type { WeatherWire } from 'tickwire/devtools'
 import type { DesyncReport, LockstepRoom, TickEvent } from 'tickwire/lockstep'
-import { Match, Seat } from '../definitions.ts'
-import { columnOf, makeMap, rowOf } from '../map.ts'
+import { mapKindOf, Match, Seat } from '../definitions.ts'
+import { makeMap } from '../map.ts'
+import { columnOf, rowOf } from '../map-cells.ts'
 import { Introduce, Say } from '../lobby.ts'
 import type { ORDERS } from '../orders.ts'
 import { STORM_AT, TICK_RATE } from '../rules.ts'
@@ -98,6 +99,7 @@ export class Session {
   #hasBegun = false
   #isOver = false
   #isStorm = false
+  #mapKind = 0
   #name = ''
   readonly #hashes = new Map<Tick, readonly number[]>()
 
@@ -149,7 +151,11 @@ export class Session {
     this.#hashes.set(world.tick, [low, high])
     this.#hashes.delete(world.tick - HASHES_KEPT)
     this.reports.noteTick(world.tick)
-    this.#stage.picture.memory.note(world, (happening) => this.#show(happening))
+    const { memory } = this.#stage.picture
+    // What stood on the map before did not fall.
+    if (mapKindOf(world) !== this.#mapKind) memory.clear()
+    this.#mapKind = mapKindOf(world)
+    memory.note(world, (happening) => this.#show(happening))
   }
 
   /** Call it for every event of a tick. */
@@ -170,6 +176,11 @@ export class Session {
   /** The own order that was given last, and what became of it. */
   get lastOrder(): OwnOrder | undefined {
     return this.#network.lastOrder
+  }
+
+  /** Whether the map of the match is drawn. */
+  get hasMap(): boolean {
+    return this.#stage.picture.hasMap(this.room.world)
   }
 
   get drawCalls(): number {
@@ -269,7 +280,7 @@ export class Session {
     picture.fog.isOff = seat < 0 || this.#isOver
     picture.look(world, Math.max(0, seat))
     minimap.draw(world, picture.fog, picture.camera, seat, now)
-    const isLoaded = this.room.runner.hasBegun && picture.hasMap(world.seed)
+    const isLoaded = this.room.runner.hasBegun && picture.hasMap(world)
     if (isLoaded && seat >= 0) this.#greet()
     this.#hud.update(world)
     this.#lobby.update(world, isLoaded)
@@ -292,7 +303,7 @@ export class Session {
   /** The local seat is known, or is another one: looks at its headquarters. */
   #begin(world: World, seat: number): void {
     this.#seat = seat
-    const start = makeMap(world.seed).starts[Math.max(0, seat)]!
+    const start = makeMap(world.seed, mapKindOf(world)).starts[Math.max(0, seat)]!
     const { camera } = this.#stage.picture
     camera.lookAt({ x: columnOf(start), y: rowOf(start) + 2 })
     // A narrow screen shows as many cells as a wide one from farther away.

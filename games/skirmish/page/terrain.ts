@@ -1,10 +1,11 @@
 /**
  * The ground, the walls of rock, their lights, and the darkness over what the team does not see. All of it is made once
- * for a map, in six draw calls.
+ * for a map, in six draw calls, or four in the reduced mode.
  */
 
 import * as THREE from 'three'
-import { CELLS, cellAt, columnOf, rowOf, SIZE, type GameMap } from '../map.ts'
+import type { GameMap } from '../map.ts'
+import { CELLS, cellAt, columnOf, rowOf, SIZE } from '../map-cells.ts'
 import type { Fog } from './fog.ts'
 import { glowTexture, panelTexture } from './textures.ts'
 import { SEAT_COLOURS } from './palette.ts'
@@ -19,6 +20,7 @@ const TERRACE = 0.42
 const TERRACES = 3
 /** Thickness of the lines of light along the walls, as in the arena. */
 const TRIM = 0.075
+const BRIGHT = [1, 1, 1, 1] as const
 const COLD = 0x22c8ff
 const WARM = 0xff7a2e
 
@@ -50,13 +52,22 @@ function heightsOf(rocks: Uint8Array): Float32Array {
   return heights
 }
 
+/** The light of sun and sky on a face, as `Picture` sets them, in the reduced mode. It is baked into the colours. */
+const LIT_TOP: Light = [0.69, 0.61, 0.7]
+const LIT_SOUTH: Light = [0.35, 0.31, 0.37]
+const LIT_WEST: Light = [0.42, 0.36, 0.41]
+const LIT_EAST: Light = [0.13, 0.14, 0.25]
+const UNLIT: Light = [1, 1, 1]
+
+type Light = readonly [red: number, green: number, blue: number]
+
 interface Corners { readonly positions: number[]; readonly normals: number[]; readonly uvs: number[]
   readonly colours: number[]; readonly indexes: number[] }
 
 /** Adds a square: its corners counter-clockwise as seen from outside, and the light at each. */
 function addSquare(
   to: Corners, normal: readonly [number, number, number], corners: readonly (readonly [number, number, number])[],
-  lights: readonly number[],
+  lights: readonly number[], [red, green, blue]: Light,
 ): void {
   const first = to.positions.length / 3
   corners.forEach(([x, y, z], at) => {
@@ -65,13 +76,23 @@ function addSquare(
     to.uvs.push(normal[0] === 0 ? x / 4 : z / 4, normal[1] === 1 ? z / 4 : y / 4)
     const light = lights[at]!
     // The shadow side of a wall is bluer.
-    to.colours.push(light * 0.86, light * 0.9, light * 1.12)
+    to.colours.push(light * 0.86 * red, light * 0.9 * green, light * 1.12 * blue)
   })
   to.indexes.push(first, first + 1, first + 2, first, first + 2, first + 3)
 }
 
+function geometryOf({ positions, normals, uvs, colours, indexes }: Corners): THREE.BufferGeometry {
+  const geometry = new THREE.BufferGeometry()
+  geometry.setAttribute('position', new THREE.Float32BufferAttribute(positions, 3))
+  geometry.setAttribute('normal', new THREE.Float32BufferAttribute(normals, 3))
+  geometry.setAttribute('uv', new THREE.Float32BufferAttribute(uvs, 2))
+  geometry.setAttribute('color', new THREE.Float32BufferAttribute(colours, 3))
+  geometry.setIndex(indexes)
+  return geometry
+}
+
 /** The walls. The camera looks north and never turns: no wall is seen from the north. */
-function walls({ rocks }: GameMap, heights: Float32Array): THREE.Mesh {
+function walls({ rocks }: GameMap, heights: Float32Array, isReduced: boolean): THREE.Mesh {
   const to: Corners = { positions: [], normals: [], uvs: [], colours: [], indexes: [] }
   const heightAt = (x: number, y: number): number =>
     x < 0 || y < 0 || x >= SIZE || y >= SIZE ? -0.4 : heights[cellAt(x, y)]!
@@ -80,29 +101,25 @@ function walls({ rocks }: GameMap, heights: Float32Array): THREE.Mesh {
     const [x, z, top] = [columnOf(cell), rowOf(cell), heights[cell]!]
     const light = 0.5 + (top - WALL) * 0.16 + noise(cell + 5) * 0.1
     addSquare(to, [0, 1, 0], [[x, top, z + 1], [x + 1, top, z + 1], [x + 1, top, z], [x, top, z]],
-      [light, light, light, light])
+      [light, light, light, light], isReduced ? LIT_TOP : UNLIT)
     const sides = [
-      [heightAt(x, z + 1), [0, 0, 1], [[x, z + 1], [x + 1, z + 1]], 0.62],
-      [heightAt(x - 1, z), [-1, 0, 0], [[x, z], [x, z + 1]], 0.78],
-      [heightAt(x + 1, z), [1, 0, 0], [[x + 1, z + 1], [x + 1, z]], 0.34],
+      [heightAt(x, z + 1), [0, 0, 1], [[x, z + 1], [x + 1, z + 1]], 0.62, LIT_SOUTH],
+      [heightAt(x - 1, z), [-1, 0, 0], [[x, z], [x, z + 1]], 0.78, LIT_WEST],
+      [heightAt(x + 1, z), [1, 0, 0], [[x + 1, z + 1], [x + 1, z]], 0.34, LIT_EAST],
     ] as const
-    for (const [low, normal, [[ax, az], [bx, bz]], bright] of sides) {
+    for (const [low, normal, [[ax, az], [bx, bz]], bright, lit] of sides) {
       if (low >= top) continue
       addSquare(to, normal, [[ax, low, az], [bx, low, bz], [bx, top, bz], [ax, top, az]],
-        [bright * 0.35, bright * 0.35, bright, bright])
+        [bright * 0.35, bright * 0.35, bright, bright], isReduced ? lit : UNLIT)
     }
   }
-  const geometry = new THREE.BufferGeometry()
-  geometry.setAttribute('position', new THREE.Float32BufferAttribute(to.positions, 3))
-  geometry.setAttribute('normal', new THREE.Float32BufferAttribute(to.normals, 3))
-  geometry.setAttribute('uv', new THREE.Float32BufferAttribute(to.uvs, 2))
-  geometry.setAttribute('color', new THREE.Float32BufferAttribute(to.colours, 3))
-  geometry.setIndex(to.indexes)
-  return new THREE.Mesh(geometry, new THREE.MeshLambertMaterial({ map: panelTexture(2, 52), vertexColors: true }))
+  const geometry = geometryOf(to)
+  const looks = { map: panelTexture(2, 52, isReduced), vertexColors: true }
+  return new THREE.Mesh(geometry, isReduced ? new THREE.MeshBasicMaterial(looks) : new THREE.MeshLambertMaterial(looks))
 }
 
 /** Lines of light along the upper edges of the walls: cold in the north-west, warm in the south-east. */
-function trims({ rocks }: GameMap): THREE.InstancedMesh {
+function trims({ rocks }: GameMap): THREE.Mesh {
   const lines: { x: number; z: number; along: number; isAcross: boolean }[] = []
   const isEdge = (x: number, y: number, dx: number, dy: number): boolean =>
     isRock(rocks, x, y) && x >= 0 && y >= 0 && x < SIZE && y < SIZE && !isRock(rocks, x + dx, y + dy)
@@ -118,17 +135,20 @@ function trims({ rocks }: GameMap): THREE.InstancedMesh {
       }
     }
   }
-  const mesh = new THREE.InstancedMesh(new THREE.BoxGeometry(1, 1, 1), new THREE.MeshBasicMaterial(), lines.length)
-  const [matrix, cold, warm, colour] = [new THREE.Matrix4(), new THREE.Color(COLD), new THREE.Color(WARM),
-    new THREE.Color()]
-  lines.forEach(({ x, z, along, isAcross }, each) => {
-    matrix.makeScale(isAcross ? along + TRIM : TRIM, TRIM, isAcross ? TRIM : along + TRIM)
-    mesh.setMatrixAt(each, matrix.setPosition(x, WALL, z))
+  const to: Corners = { positions: [], normals: [], uvs: [], colours: [], indexes: [] }
+  const [cold, warm, colour] = [new THREE.Color(COLD), new THREE.Color(WARM), new THREE.Color()]
+  for (const { x, z, along, isAcross } of lines) {
     const share = Math.max(-1, Math.min(1, (x + z - SIZE) / 60))
     colour.setHex(0x6d62c8).lerp(share < 0 ? cold : warm, Math.abs(share)).multiplyScalar(0.75)
-    mesh.setColorAt(each, colour)
-  })
-  return mesh
+    const [halfX, halfZ] = isAcross ? [(along + TRIM) / 2, TRIM / 2] : [TRIM / 2, (along + TRIM) / 2]
+    const [west, east, north, south] = [x - halfX, x + halfX, z - halfZ, z + halfZ]
+    const [top, low] = [WALL + TRIM / 2, WALL - TRIM / 2]
+    const lit: Light = [colour.r / 0.86, colour.g / 0.9, colour.b / 1.12]
+    const [nearWest, nearEast] = [[west, top, south], [east, top, south]] as const
+    addSquare(to, [0, 1, 0], [nearWest, nearEast, [east, top, north], [west, top, north]], BRIGHT, lit)
+    addSquare(to, [0, 0, 1], [[west, low, south], [east, low, south], nearEast, nearWest], BRIGHT, lit)
+  }
+  return new THREE.Mesh(geometryOf(to), new THREE.MeshBasicMaterial({ vertexColors: true }))
 }
 
 /** Light on the ground where the headquarters of the start stand, and around them. */
@@ -146,8 +166,8 @@ function startLights({ starts }: GameMap): THREE.InstancedMesh {
   return mesh
 }
 
-/** Everything that does not move. */
-export function buildTerrain(map: GameMap, fog: Fog): THREE.Group {
+/** Everything that does not move. `isReduced`: its light is baked, and no pixel is drawn for an ornament alone. */
+export function buildTerrain(map: GameMap, fog: Fog, isReduced: boolean): THREE.Group {
   const group = new THREE.Group()
   const plane = (side: number): THREE.PlaneGeometry => {
     const made = new THREE.PlaneGeometry(side, side)
@@ -155,9 +175,11 @@ export function buildTerrain(map: GameMap, fog: Fog): THREE.Group {
     made.translate(SIZE / 2, 0, SIZE / 2)
     return made
   }
-  const texture = panelTexture(4, 38)
+  const texture = panelTexture(4, 38, isReduced)
   texture.repeat.set(SIZE / CELLS_A_TEXTURE, SIZE / CELLS_A_TEXTURE)
-  const ground = new THREE.Mesh(plane(SIZE), new THREE.MeshLambertMaterial({ map: texture }))
+  const ground = new THREE.Mesh(plane(SIZE), isReduced
+    ? new THREE.MeshBasicMaterial({ map: texture, color: new THREE.Color(...LIT_TOP) })
+    : new THREE.MeshLambertMaterial({ map: texture }))
   const abyss = new THREE.Mesh(plane(SIZE * 5), new THREE.MeshBasicMaterial({ color: ABYSS }))
   abyss.position.y = -0.4
   const dark = new THREE.Mesh(plane(SIZE), new THREE.MeshBasicMaterial({
@@ -170,6 +192,7 @@ export function buildTerrain(map: GameMap, fog: Fog): THREE.Group {
   dark.position.y = 0.4
   dark.renderOrder = 5
   const heights = heightsOf(map.rocks)
-  group.add(abyss, ground, startLights(map), walls(map, heights), trims(map), dark)
+  group.add(ground, walls(map, heights, isReduced), trims(map), dark)
+  if (!isReduced) group.add(abyss, startLights(map))
   return group
 }

@@ -6,7 +6,7 @@ const SIDE = 512
 const GLOW_SIDE = 128
 
 /** Panels of metal with seams, as in the arena. `across`: panels on a side; `lightness`: in percent. */
-export function panelTexture(across: number, lightness: number): THREE.CanvasTexture {
+export function panelTexture(across: number, lightness: number, isReduced: boolean): THREE.CanvasTexture {
   const canvas = document.createElement('canvas')
   canvas.width = SIDE
   canvas.height = SIDE
@@ -42,7 +42,9 @@ export function panelTexture(across: number, lightness: number): THREE.CanvasTex
   texture.colorSpace = THREE.SRGBColorSpace
   texture.wrapS = THREE.RepeatWrapping
   texture.wrapT = THREE.RepeatWrapping
-  texture.anisotropy = 4
+  // Each look into a texture costs a processor that draws more than all the light.
+  if (isReduced) texture.minFilter = THREE.LinearMipmapNearestFilter
+  else texture.anisotropy = 4
   return texture
 }
 
