@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundlePrograms } from '../bundle-programs.ts'
 import { RedisServer } from '../contract/redis-server.ts'
+import { Guests } from './code-players.ts'
 import { Players } from './players.ts'
 
 let programs: Promise<string> | undefined
@@ -20,6 +21,7 @@ async function bundled(): Promise<string> {
   programs ??= bundlePrograms({
     tickwire: 'packages/services/src/cli/index.ts', 'records-process': 'packages/services/src/store/records-process.ts',
     'game-server-process': 'test/chaos/game-server-process.ts', 'players-process': 'test/chaos/players-process.ts',
+    'code-players-process': 'test/chaos/code-players-process.ts',
   }).then(({ folder, remove }) => {
     process.once('exit', remove)
     return folder
@@ -31,6 +33,20 @@ async function bundled(): Promise<string> {
 export interface ServerProcess {
   readonly child: ChildProcess
   readonly url: string
+}
+
+/** A match that is joined by a code or an address, in a process of its own. */
+export interface MatchProcess {
+  readonly child: ChildProcess
+  /** The code or the address, which may change. */
+  readonly where: string
+}
+
+/** A relay in a process of its own. */
+export interface RelayProcess {
+  readonly child: ChildProcess
+  /** `ip:port`. */
+  readonly address: string
 }
 
 /** A service of HTTP in a process of its own. */
@@ -120,6 +136,31 @@ export class ChaosStage {
     const args = [fleet, `${share}`, `${perSecond / processes}`]
     return new Players(await Promise.all(Array.from({ length: processes }, async () =>
       await this.#fork('players-process', args, env))))
+  }
+
+  /** Starts `tickwire relay`, and resolves when it answers. */
+  async relay(issuer: string): Promise<RelayProcess> {
+    const [port, ops] = [await freePort(), await freePort()]
+    const child = this.spawn(process.execPath, [
+      join(await bundled(), 'tickwire.mjs'), 'relay', '--address', '127.0.0.1', '--relayed', '127.0.0.1',
+      '--port', `${port}`, '--no-ws', '--ops', `${ops}`, '--issuer', issuer,
+    ])
+    await until(async () => (await status(`http://127.0.0.1:${ops}/healthz`)) === 200, 'the relay answers')
+    return { child, address: `127.0.0.1:${port}` }
+  }
+
+  /** Starts a match, and resolves when players can join it. */
+  async match(args: readonly string[]): Promise<MatchProcess> {
+    const child = await this.#fork('code-players-process', args)
+    const match = { child, where: '' }
+    child.on('message', (message) => { match.where = (message as { where: string }).where })
+    await until(() => match.where !== '', 'the match is open')
+    return match
+  }
+
+  /** Starts guests of such a match. */
+  async guests(args: readonly string[]): Promise<Guests> {
+    return new Guests(await this.#fork('code-players-process', ['guests', ...args]))
   }
 
   async #fork(

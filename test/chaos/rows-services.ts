@@ -1,0 +1,121 @@
+/** Failures of the services that players meet by: tracker, rendezvous and relay. */
+
+import { randomBytes } from 'node:crypto'
+import { bestProvider, browse } from 'tickwire/node'
+import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts'
+import type { ChaosRow } from './chaos-row.ts'
+import { type ChaosStage, ended, sleep, until } from './chaos-stage.ts'
+
+const LISTED_MS = 11_000
+const CODE_MS = 6000
+/** The silence after which the standby takes over is a second. */
+const GAP_MS = 1200
+
+/** Names of games at a tracker; undefined while it does not answer. */
+async function gamesAt(tracker: string): Promise<number | undefined> {
+  const { games, trackers: [asked] } = await browse({ trackers: [tracker] })
+  return asked?.state === 'down' ? undefined : games.length
+}
+
+const trackerKilled: ChaosRow = {
+  name: 'tracker-killed',
+  what: 'kill -9 of one of two trackers for 4 s, and then of both',
+  bars: { lost_matches: 0, hidden_elsewhere: 0, failed_joins: 0, listed_again_ms: LISTED_MS },
+  async run(stage) {
+    const trackers = [await stage.service('track'), await stage.service('track')]
+    const listed = await stage.match(['listed', ...trackers.map(({ url }) => url)])
+    const guests = await stage.guests(['4', listed.where])
+    await until(() => guests.now.playing === 4, '4 guests play')
+    for (const { url } of trackers) await until(async () => await gamesAt(url) === 1, 'the game is listed')
+    const [dead, other] = trackers
+    dead!.child.kill('SIGKILL')
+    let hidden = 0
+    for (const end = performance.now() + 4000; performance.now() < end; await sleep(200)) {
+      // A player asks both, and gets the game of the one that answers.
+      const { games } = await browse({ trackers: trackers.map(({ url }) => url) })
+      if (games.length !== 1) hidden++
+    }
+    other!.child.kill('SIGKILL')
+    await ended(other!.child)
+    const late = await stage.guests(['2', listed.where])
+    await until(() => late.now.playing + late.now.failed === 2, 'two more guests have tried')
+    await stage.service('track', [], dead!.port)
+    const again = await until(async () => await gamesAt(dead!.url) === 1, 'the game is listed again')
+    return {
+      lost_matches: guests.lost + late.lost, hidden_elsewhere: hidden, failed_joins: late.now.failed,
+      listed_again_ms: again,
+    }
+  },
+}
+
+/** Two relays, and a rendezvous that gives both to its sessions. */
+async function rendezvousWith(stage: ChaosStage): Promise<{
+  readonly relays: Awaited<ReturnType<ChaosStage['relay']>>[]
+  readonly options: readonly string[]
+  readonly rendezvous: Awaited<ReturnType<ChaosStage['service']>>
+}> {
+  const secret = randomBytes(32)
+  const { publicKey } = bestProvider().importSigning(Uint8Array.from(secret))
+  const relays = [
+    await stage.relay(keyToText('issuer-public', publicKey)), await stage.relay(keyToText('issuer-public', publicKey)),
+  ]
+  const options = [
+    '--issuer', keyToText('issuer-secret', secret), '--key-file', `${stage.folder}/rendezvous.key`,
+    ...relays.flatMap(({ address }) => ['--relay', address]),
+  ]
+  return { relays, options, rendezvous: await stage.service('rendezvous', options) }
+}
+
+const rendezvousKilled: ChaosRow = {
+  name: 'rendezvous-killed',
+  what: 'kill -9 of the rendezvous for 4 s: matches go on, and the code works again',
+  bars: { lost_matches: 0, lost_messages: 0, changed_codes: 0, code_again_ms: CODE_MS, failed_joins: 0 },
+  async run(stage) {
+    const { options, rendezvous } = await rendezvousWith(stage)
+    const hosted = await stage.match(['host', rendezvous.url, 'race'])
+    const code = hosted.where
+    const guests = await stage.guests(['4', code, rendezvous.url, 'race'])
+    await until(() => guests.now.playing === 4, '4 guests play')
+    rendezvous.child.kill('SIGKILL')
+    await sleep(4000)
+    await stage.service('rendezvous', options, rendezvous.port)
+    const again = await until(async () => {
+      const response = await fetch(`${rendezvous.url}/v1/joins`, {
+        method: 'POST', body: JSON.stringify({ code }), headers: { 'content-type': 'application/json' },
+      })
+      await response.arrayBuffer()
+      // Wrong codes are limited, and until the host is back its code is one.
+      if (response.status === 404) await sleep(800)
+      return response.status === 200
+    }, 'the code works')
+    const late = await stage.guests(['2', hosted.where, rendezvous.url, 'race'])
+    await until(() => late.now.playing + late.now.failed === 2, 'two more guests have tried')
+    return {
+      lost_matches: guests.lost, lost_messages: guests.now.lostMessages, changed_codes: Number(hosted.where !== code),
+      code_again_ms: again, failed_joins: late.now.failed,
+    }
+  },
+}
+
+const relayKilled: ChaosRow = {
+  name: 'relay-killed',
+  what: 'kill -9 of the relay that carries a match: its standby takes over',
+  bars: { lost_matches: 0, lost_messages: 0, gap_ms_p95: GAP_MS },
+  async run(stage, isLong) {
+    const { relays, rendezvous } = await rendezvousWith(stage)
+    const count = isLong ? 16 : 4
+    const hosted = await stage.match(['host', rendezvous.url, 'relay-only'])
+    const guests = await stage.guests([`${count}`, hosted.where, rendezvous.url, 'relay-only'])
+    await until(() => guests.now.playing === count, 'the guests play')
+    await sleep(1000)
+    guests.forgetGaps()
+    relays[0]!.child.kill('SIGKILL')
+    await sleep(6000)
+    return {
+      lost_matches: guests.lost + count - guests.now.playing, lost_messages: guests.now.lostMessages,
+      gap_ms_p95: guests.gap(0.95),
+    }
+  },
+}
+
+export const SERVICE_ROWS: readonly ChaosRow[] = [trackerKilled, rendezvousKilled, relayKilled]
