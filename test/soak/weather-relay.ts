@@ -2,7 +2,7 @@
 
 import { createSocket, type Socket } from 'node:dgram'
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
-import { LINE } from './messages.ts'
+import { LINE } from './arena-messages.ts'
 
 export class WeatherRelay {
   lost = 0

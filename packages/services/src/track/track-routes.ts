@@ -22,8 +22,6 @@ import {
 
 /** A listing is renewed three times in its life, so that two lost requests do not end it. */
 const HEARTBEATS = 3
-/** Dial-backs of one origin in a minute. */
-const REACHES_PER_MINUTE = 6
 /** Seconds until a client asks again when the store does not answer. */
 const RETRY_SECONDS = 2
 
@@ -71,7 +69,8 @@ export function addTrackRoutes(app: Site, desk: TrackDesk): void {
     schema: { body: Reach, response: { 200: ReachAnswer, '4xx': TrackRefusal, '5xx': TrackRefusal } },
   }, async (request) => {
     const origin = originOf(request)
-    await limit(desk, 'reach', origin, REACHES_PER_MINUTE)
+    // A server asks before it publishes: so many of one machine can come back after a restart of the tracker.
+    await limit(desk, 'reach', origin, desk.publishesPerMinute)
     const { port, identity } = request.body
     return { address: plainAddress(origin), isReachable: await isReachable(origin, port, identity) }
   })

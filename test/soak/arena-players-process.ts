@@ -1,7 +1,7 @@
 /**
  * Players and spectators behind a bad link. They join and leave, and join again when the server has forgotten them.
  *
- *   players-process.ts PORT PLAYERS SPECTATORS STAY_MS SEED
+ *   arena-players-process.ts PORT PLAYERS SPECTATORS STAY_MS SEED
  */
 
 import { createClientHost } from 'tickwire/engine'
@@ -9,7 +9,7 @@ import { bestProvider, monotonicNow as now, openUdp, systemEntropy, type UdpPort
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { STICK } from '../../games/arena/definitions.ts'
 import { arenaGame } from '../../games/arena/game.ts'
-import type { PlayersMessage } from './messages.ts'
+import type { PlayersMessage } from './arena-messages.ts'
 import { WeatherRelay } from './weather-relay.ts'
 
 const [target = 0, players = 1, spectators = 0, stayMs = 60_000, seed = 1] = process.argv.slice(2).map(Number)

@@ -9,7 +9,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createSocket } from 'node:dgram'
-import type { ComeBack, PlayersSample, PlayersMessage, ServerSample } from './messages.ts'
+import { growthOf, quantile, type Growth } from './growth.ts'
+import type { ComeBack, PlayersSample, PlayersMessage, ServerSample } from './arena-messages.ts'
 
 export interface SoakOptions {
   readonly minutes: number
@@ -26,8 +27,8 @@ export interface SoakOptions {
 export interface SoakReport {
   readonly minutes: number
   readonly server: {
-    readonly rssMiB: { readonly first: number; readonly last: number; readonly slopePerHour: number }
-    readonly heapMiB: { readonly first: number; readonly last: number; readonly slopePerHour: number }
+    readonly rssMiB: Growth
+    readonly heapMiB: Growth
     readonly handles: { readonly most: number; readonly slopePerHour: number }
     readonly tickMs: { readonly p50: number; readonly p99: number; readonly most: number }
     readonly missedTicks: number
@@ -52,12 +53,12 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => {
   setTimeout(resolve, ms)
 })
 
-export async function soak(options: SoakOptions): Promise<SoakReport> {
+export async function soakArena(options: SoakOptions): Promise<SoakReport> {
   const { minutes, players, spectators, kills, rekeyMs, stayMs, seed, onProgress = () => {} } = options
   const port = await freePort()
   const samples: { readonly at: number; readonly sample: ServerSample }[] = []
   const startServer = async (): Promise<ChildProcess> => {
-    const child = start('server-process.ts', [port, players, spectators, rekeyMs])
+    const child = start('arena-server-process.ts', [port, players, spectators, rekeyMs])
     await new Promise<void>((resolve, reject) => {
       child.once('exit', (code) => reject(new Error(`the server ended with ${code} before it was up`)))
       child.on('message', (message: ServerSample | 'up') => {
@@ -68,7 +69,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     return child
   }
   let server = await startServer()
-  const crowd = start('players-process.ts', [port, players, spectators, stayMs, seed])
+  const crowd = start('arena-players-process.ts', [port, players, spectators, stayMs, seed])
   let last: PlayersSample = { playing: 0, joins: 0, leaves: 0, ends: {}, lost: 0 }
   const comeBacks: ComeBack[] = []
   crowd.on('message', (message: PlayersMessage) => {
@@ -108,15 +109,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
 
 function judge(life: readonly { readonly at: number; readonly sample: ServerSample }[]): SoakReport['server'] {
   const warm = life.slice(Math.floor(life.length * WARM_UP))
-  const ticks = warm.flatMap(({ sample }) => sample.ticks).toSorted((a, b) => a - b)
-  const at = (share: number): number =>
-    ticks[Math.min(Math.floor(ticks.length * share), ticks.length - 1)] ?? Number.NaN
+  const ticks = warm.flatMap(({ sample }) => sample.ticks)
   const end = life.at(-1)?.sample
-  const grown = (of: (sample: ServerSample) => number): { first: number; last: number; slopePerHour: number } => ({
-    first: of(warm[0]?.sample ?? end!),
-    last: of(end!),
-    slopePerHour: slope(warm.map((one) => [one.at, of(one.sample)])) * 3_600_000,
-  })
+  const grown = (of: (sample: ServerSample) => number): Growth => growthOf(warm.map((one) => [one.at, of(one.sample)]))
   if (end === undefined) throw new Error('the server printed nothing')
   return {
     rssMiB: grown(({ rssMiB }) => rssMiB),
@@ -125,19 +120,11 @@ function judge(life: readonly { readonly at: number; readonly sample: ServerSamp
       most: Math.max(...warm.map(({ sample }) => sample.handles)),
       slopePerHour: grown(({ handles }) => handles).slopePerHour,
     },
-    tickMs: { p50: at(0.5), p99: at(0.99), most: at(1) },
+    tickMs: { p50: quantile(ticks, 0.5), p99: quantile(ticks, 0.99), most: quantile(ticks, 1) },
     missedTicks: end.missed - (warm[0]?.sample.missed ?? 0),
     rekeys: end.rekeys,
     drops: end.drops,
   }
-}
-
-/** The slope of the straight line through points, by least squares. */
-function slope(points: readonly (readonly [number, number])[]): number {
-  const mean = (index: 0 | 1): number => points.reduce((sum, point) => sum + point[index], 0) / points.length
-  const [x, y] = [mean(0), mean(1)]
-  const spread = points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0)
-  return spread === 0 ? 0 : points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0) / spread
 }
 
 function lineOf(sample: ServerSample | undefined, { playing, joins, leaves, ends }: PlayersSample): string {

@@ -2,13 +2,13 @@
  * The arena's match on UDP, until it is killed. It keeps its identity and its reset secret, so that after a crash the
  * next process can reset the connections of its players.
  *
- *   server-process.ts PORT PLAYERS SPECTATORS REKEY_MS
+ *   arena-server-process.ts PORT PLAYERS SPECTATORS REKEY_MS
  */
 
 import { createMatchHost } from 'tickwire/engine'
 import { bestProvider, monotonicNow as now, openUdp, systemEntropy } from 'tickwire/node'
 import { arenaGame } from '../../games/arena/game.ts'
-import type { ServerSample } from './messages.ts'
+import type { ServerSample } from './arena-messages.ts'
 
 const [udpPort = 0, maxPlayers = 1, maxSpectators = 0, rekeyMs = 20_000] = process.argv.slice(2).map(Number)
 const game = arenaGame({ limits: { frags: 255, seconds: 3600 } })

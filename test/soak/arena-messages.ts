@@ -1,4 +1,4 @@
-/** The messages between the processes of a soak. */
+/** The messages between the processes of a soak of the arena. */
 
 /** From the server, every second. */
 export interface ServerSample {
