@@ -10,7 +10,7 @@ import { connect } from 'tickwire/node'
 import { Prng } from '../../packages/tickwire/src/core/base/prng.ts'
 import { Match, Seat, Unit } from '../../games/skirmish/definitions.ts'
 import { skirmishGame } from '../../games/skirmish/game.ts'
-import { CELLS } from '../../games/skirmish/map.ts'
+import { CELLS } from '../../games/skirmish/map-cells.ts'
 import { Advance, type ORDERS } from '../../games/skirmish/orders.ts'
 import { CrowdReport, type CrowdOrder } from './program-messages.ts'
 
