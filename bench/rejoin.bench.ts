@@ -6,20 +6,18 @@
 import { parseArgs } from 'node:util'
 import { bool, entity, int, vec2 } from 'tickwire'
 import { defineLockstep, ids, order, type LockstepGame, type LockstepRunner } from 'tickwire/lockstep'
-import { MemoryLink, type LinkSide } from '../packages/tickwire/src/testing/memory-link.ts'
 import { encodeWorld } from 'tickwire/engine'
 import { History } from '../packages/tickwire/src/core/lockstep/desync/history.ts'
 import { ImageDonor } from '../packages/tickwire/src/core/lockstep/image-donor.ts'
 import { LockstepParty, type PartyClient } from '../test/sim/lockstep-party.ts'
 import type { Bench, BenchResult } from './harness.ts'
+import { RatedLink } from './lockstep/rated-link.ts'
 
 const UNITS = 2000
 const SIZE = 128
 const PLAYERS = 2
 /** Orders of all players in a second: eight players that give 1.5 each. */
 const ORDERS_PER_SECOND = 12
-/** A queue of the line that would be longer drops packets, in ms. */
-const QUEUE_MS_MAX = 250
 /** A client at the end of the longest line is so many ticks behind at most: 100 ms, and the time of a packet. */
 const LAG_TICKS_MAX = 8
 /** A packet waits so long at most behind others on the slowest line, in ms. */
@@ -58,24 +56,6 @@ const game = defineLockstep({
     }
   },
 })
-
-/** A line with a rate in both directions. */
-class RatedLink extends MemoryLink {
-  readonly #bitsPerMs: number
-  readonly #freeAt = [0, 0]
-
-  constructor(seed: number, latencyMs: number, loss: number, megabits: number) {
-    super(seed, { latencyMs, loss })
-    this.#bitsPerMs = megabits * 1000
-  }
-
-  override send(now: number, side: LinkSide, bytes: Uint8Array, length: number): void {
-    const from = Math.max(now, this.#freeAt[side]!)
-    if (from - now > QUEUE_MS_MAX) return
-    this.#freeAt[side] = from + ((length + 28) * 8) / this.#bitsPerMs
-    super.send(this.#freeAt[side]!, side, bytes, length)
-  }
-}
 
 export const bench: Bench = {
   name: 'rejoin',

@@ -7,6 +7,7 @@
 import { IMAGE_WAIT_MS, REJOIN_BEHIND_TICKS } from '../base/limits.ts'
 import type { Millis, PeerId, Tick } from '../base/time.ts'
 import type { Connection } from '../connection/connection.ts'
+import { DelayBasedController } from '../delivery/congestion/delay-based.ts'
 import { nobleHashes } from '../crypto/noble-hashes.ts'
 import type { DatagramPort } from '../endpoint/datagram-port.ts'
 import { drain } from '../endpoint/drain.ts'
@@ -94,6 +95,8 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       fingerprint: game.fingerprint,
       tickRate: game.tickRate,
       entropy: options.entropy,
+      // As at the relay: images and the ticks of a handover need the whole rate of a path that loses packets.
+      congestion: () => new DelayBasedController(),
       ...(options.security && { security: options.security }),
       assemble: (connection) => this.#assemble(connection),
     })
