@@ -1,7 +1,7 @@
 /** Development mode: mistakes in `step` that a match survives silently are reported once each, with the fix. */
 
 import { describe, expect, test } from 'vitest'
-import { bool, defineGame, entity, f32, fixed, text, u8, type StepWarning, type World } from 'tickwire'
+import { bool, defineGame, entity, f32, fixed, message, text, u8, type StepWarning, type World } from 'tickwire'
 import { simulate } from 'tickwire/testing'
 
 const Ship = entity({ x: fixed(0, 100, 0.1), hp: u8, heat: f32, name: text(4) }, { name: 'Ship' })
@@ -107,6 +107,24 @@ describe('a mistake in step', () => {
       ship.heat = world.random.float(world) * 1e6
       ship.name = 'Anna'
     } })).toEqual([])
+  })
+
+  test('[CHECK2] a listener of an event that step emits may use the clock, and step may not', () => {
+    const Bang = message({ at: fixed(0, 100, 0.1) }, 'Bang')
+    const game = defineGame({
+      tickRate: 30, input: INPUT, entities: [Ship], messages: [Bang],
+      onJoin: (world, peer) => world.spawn(Ship, { x: 50 }, peer),
+      step(world) {
+        for (const ship of world.each(Ship)) if (world.tick % 10 === 0) world.emit(ship, Bang, { at: ship.x })
+      },
+    })
+    const sim = simulate(game)
+    const times: number[] = []
+    sim.host.onEvent(Bang, () => times.push(performance.now()))
+    sim.run(1000)
+    expect(times.length).toBeGreaterThan(1)
+    expect(sim.warnings).toEqual([])
+    expect(play({ predict: 'none', step: (_world, ship) => { ship.heat = performance.now() } })).toHaveLength(1)
   })
 
   test('[CHECK2] the checks can be turned off, and leave no trace in the functions that they watch', () => {

@@ -7,6 +7,7 @@ import {
   BOOLEAN_COMPARATOR, IMPURE_FUNCTIONS, IMPURE_GLOBALS, SORTS, type ImpureFunction,
 } from './impure-functions.ts'
 import type { Tick } from './time.ts'
+import { isListening } from './user-code.ts'
 
 /** A use of something that `step` may not use. */
 export interface TrapWarning {
@@ -126,8 +127,8 @@ export class StepTraps {
   }
 
   #handle({ problem, fix }: ImpureFunction, name: string): void {
-    // A report may itself use the clock.
-    if (this.#isReporting) return
+    // A report may itself use the clock, and so may a listener of an event that `step` emitted: it makes the sound.
+    if (this.#isReporting || isListening()) return
     const place = callerPlace()
     const key = `${name} ${place}`
     if (this.#known.has(key) || this.#known.size >= REPORTS_MAX) return

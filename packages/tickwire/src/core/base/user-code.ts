@@ -115,6 +115,14 @@ export class UserCode {
   }
 }
 
+/** Listeners that are running: a listener may cause an event that has listeners too. */
+let running = 0
+
+/** Whether a listener is running, perhaps within a `step` that emitted an event. It may use the clock and chance. */
+export function isListening(): boolean {
+  return running > 0
+}
+
 /** Listeners of one kind of event. A listener that throws does not keep the others from being called. */
 export class Listeners<A extends readonly unknown[]> {
   readonly #code: UserCode
@@ -140,10 +148,13 @@ export class Listeners<A extends readonly unknown[]> {
   /** `peer`: the player that the event is about; 0: none. */
   call(peer: PeerId, ...args: A): void {
     for (const { listener } of this.#all) {
+      running++
       try {
         this.#code.follow(this.#callback, peer, listener(...args))
       } catch (error) {
         this.#code.report(this.#callback, error, peer)
+      } finally {
+        running--
       }
     }
   }
