@@ -14,7 +14,7 @@ import { ROOT } from './typecheck.ts'
 
 /** One change of one line of the engine. */
 export interface SourcePatch {
-  /** Below packages/tickwire/src. */
+  /** Below packages/tickwire/src, or below packages/services/src if it begins with `services/`. */
   readonly file: string
   readonly find: string
   readonly replace: string
@@ -34,6 +34,8 @@ interface Marks {
 }
 
 const SOURCES = join(ROOT, 'packages', 'tickwire', 'src')
+const SERVICES = 'services/'
+const SERVICES_SOURCES = join(ROOT, 'packages', 'services', 'src')
 /** A folder from which packages can be resolved, outside of the sources. */
 const OUT = join(ROOT, 'node_modules', '.cache', 'tickwire-sim')
 
@@ -46,7 +48,8 @@ export function patchedSource(
   patches: readonly SourcePatch[],
   onStale: (problem: string) => void = refuse,
 ): string {
-  let source = readFileSync(join(SOURCES, file), 'utf8')
+  const path = file.startsWith(SERVICES) ? join(SERVICES_SOURCES, file.slice(SERVICES.length)) : join(SOURCES, file)
+  let source = readFileSync(path, 'utf8')
   for (const { find, replace } of patches) {
     const count = source.split(find).length - 1
     if (count === 1) source = source.replace(find, () => replace)
@@ -91,8 +94,10 @@ export async function bundleSwarm(
   const patching: Plugin = {
     name: 'patches',
     setup(into) {
-      into.onLoad({ filter: /packages[\\/]tickwire[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
-        const file = relative(SOURCES, path).replaceAll('\\', '/')
+      into.onLoad({ filter: /packages[\\/](tickwire|services)[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+        const isService = path.startsWith(SERVICES_SOURCES)
+        const below = relative(isService ? SERVICES_SOURCES : SOURCES, path).replaceAll('\\', '/')
+        const file = isService ? `${SERVICES}${below}` : below
         const own = byFile.get(file)
         return own === undefined ? undefined : { contents: patchedSource(file, own, onStale), loader: 'ts' }
       })

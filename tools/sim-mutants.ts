@@ -51,8 +51,9 @@ export async function runMutants({
   const module: { readonly MUTANTS: readonly Named[] } = await import(
     pathToFileURL(join(ROOT, 'test', 'sim', 'mutants.ts')).href
   )
+  const isPart = module.MUTANTS.some(({ part }) => part === only)
   const chosen = module.MUTANTS.filter(({ name, file, part }) =>
-    part === only || name.includes(only) || file.includes(only))
+    isPart ? part === only : name.includes(only) || file.includes(only))
   const results: MutantResult[] = []
   let next = 0
   const work = async (): Promise<void> => {

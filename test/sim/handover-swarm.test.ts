@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { form } from '../form.ts'
 import { playHandover, type HandoverPlant } from './handover-swarm.ts'
 
-test('[HAND8, I23, I24, I25, I38, I39] matches whose relays crash hold their invariants', () => {
+test('[HAND8, I9, I23, I24, I25, I38, I39] matches whose relays crash hold their invariants', () => {
   const sums: Record<string, number> = {}
   for (let seed = 1; seed <= form(12, 300); seed++) {
     const { violation, counts } = playHandover(seed)

@@ -172,6 +172,8 @@ class HandoverWorld {
     }
     hold('I39', !this.#isGood || isAll(), `only ${there.length} of ${here.length} went on within ${tookMs} ms`)
     this.#relay = first.client.relay
+    const isOne = there.every(({ client }) => client.relay === this.#relay)
+    hold('I9', isOne, 'the match goes on at two relays')
     this.#count('continued')
     const log = this.#log()
     const isKept = log !== undefined && this.#kept.every((byte, at) => log.bytes[at] === byte)

@@ -1,9 +1,16 @@
 /** The list of invariants and the document that explains it are the same. */
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { FAULT_NAMES } from '../../packages/tickwire/src/testing/weather.ts'
 import { INVARIANTS } from './invariants.ts'
 
+/** No single world can check them. */
+const BY_TESTS = ['I10', 'I22']
+const FOLDER = new URL('./', import.meta.url)
+const FILES = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.ts') && name !== 'invariants.ts' && name !== 'invariants.test.ts')
+const textOf = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8')
 const DOCUMENT = readFileSync(new URL('../../docs/spec/simulation.md', import.meta.url), 'utf8')
 
 test('[SIM4] the invariants of the list and of the document are the same, in the same words and order', () => {
@@ -12,8 +19,29 @@ test('[SIM4] the invariants of the list and of the document are the same, in the
     id,
     holds,
   ])
-  // No world can check it: tests play a seed twice.
-  const seen = rows.filter(([id]) => id !== 'I22')
-  expect(seen).toHaveLength(rows.length - 1)
+  const seen = rows.filter(([id]) => !BY_TESTS.includes(id!))
+  expect(seen).toHaveLength(rows.length - BY_TESTS.length)
   expect(seen).toEqual(Object.entries(INVARIANTS))
+})
+
+test('[SIM4] I1 to I29 are all there, and every invariant is named by the code that checks it', () => {
+  const numbers = Array.from({ length: 29 }, (_, at) => `I${at + 1}`)
+  expect(numbers.filter((id) => !(id in INVARIANTS) && !BY_TESTS.includes(id))).toEqual([])
+  const worlds = FILES.filter((name) => !name.endsWith('.test.ts')).map(textOf).join('\n')
+  // `crash` is whatever is thrown.
+  const unnamed = Object.keys(INVARIANTS).filter((id) => id !== 'crash' && !worlds.includes(`'${id}'`))
+  expect(unnamed).toEqual([])
+  const tests = FILES.filter((name) => name.endsWith('.test.ts')).map(textOf).join('\n')
+  expect(BY_TESTS.filter((id) => !new RegExp(`\\[[A-Z0-9, ]*\\b${id}\\b`).test(tests))).toEqual([])
+})
+
+test('[SIM22] every fault of the weather is in the table of faults, and every row names a file that injects it', () => {
+  const [, section = ''] = DOCUMENT.split('\n## Faults\n')
+  const rows = Array.from(section.split('\n## ')[0]!.matchAll(/^\| (.+?) \| (\S+) \| (.+?) \|$/gm)).slice(1)
+    .filter(([, name]) => name !== '---')
+  expect(rows.length).toBeGreaterThan(60)
+  const root = new URL('../../', import.meta.url)
+  const wrong = rows.filter(([, , path, words]) => !readFileSync(new URL(path!, root), 'utf8').includes(words!))
+  expect(wrong.map(([row]) => row)).toEqual([])
+  expect(FAULT_NAMES.filter((name) => !rows.some(([, , , words]) => words === name))).toEqual([])
 })

@@ -284,6 +284,8 @@ class LockstepWorld {
 
   #checkBytes(): void {
     const { log } = this.#party.match.relay
+    for (let tick = 1; tick <= log.newest; tick++)
+      require('I9', log.startOf(tick) === log.endOf(tick - 1) && log.has(tick), `tick ${tick} is not in the log`)
     this.#actors.forEach(({ client }, number) => {
       require('I23', isSameLog(client.client.feed.log, log), `client ${number} has other bytes than the relay`)
     })

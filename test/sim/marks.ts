@@ -8,6 +8,8 @@
 
 import type { SourcePatch } from '../../tools/sim-bundle.ts'
 import { BYTE_MARKS } from './marks-bytes.ts'
+import { LOCKSTEP_MARKS } from './marks-lockstep.ts'
+import { SERVICE_MARKS } from './marks-services.ts'
 import { STATE_MARKS } from './marks-state.ts'
 
 /** A name, the line it stands before, and the condition under which it counts. */
@@ -39,7 +41,7 @@ export const SEEN_MARKS = [
 ] as const
 export type SeenMark = (typeof SEEN_MARKS)[number]
 
-const FILES: readonly MarkedFile[] = [...BYTE_MARKS, ...STATE_MARKS]
+const FILES: readonly MarkedFile[] = [...BYTE_MARKS, ...STATE_MARKS, ...LOCKSTEP_MARKS, ...SERVICE_MARKS]
 
 /** All names: those in the engine, then those that are observed from outside. */
 export const MARK_NAMES: readonly string[] = [

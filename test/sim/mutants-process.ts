@@ -2,14 +2,18 @@
  * Searches for one planted bug: the program of a bundle with one changed line, in a separate process.
  *
  * Worlds of endpoints and whole matches take turns until one finds something or the endpoint ticks are used up: for the
- * layers that carry bytes most are worlds of endpoints, for those that carry state all are matches, and for lockstep
- * all are matches with a relay. The last printed line is the result.
+ * layers that carry bytes most are worlds of endpoints, and for those that carry state all are matches. Bugs of another
+ * part are hunted in the worlds of that part. The last printed line is the result.
  */
 
-import { describeViolation } from './invariants.ts'
-import { playLockstep, type LockstepResult } from './lockstep-swarm.ts'
+import { playHandover } from './handover-swarm.ts'
+import { describeViolation, type Violation } from './invariants.ts'
+import { playLockstep } from './lockstep-swarm.ts'
 import { playMatchOf } from './match-swarm.ts'
+import { playPath } from './path-swarm.ts'
 import { playRejoin } from './rejoin-swarm.ts'
+import { playRtype } from './rtype-swarm.ts'
+import { playServices } from './services-swarm.ts'
 import { playWorld } from './transport-swarm.ts'
 
 /** The result of a search. */
@@ -18,7 +22,7 @@ export interface Hunt {
   readonly seeds: number
   /** Undefined: the bug was not found. */
   readonly invariant: string | undefined
-  readonly part: 'transport' | 'match' | 'lockstep' | undefined
+  readonly part: string | undefined
   readonly problem: string
 }
 
@@ -27,22 +31,31 @@ const ticksMax = Number(process.argv[2] ?? 1e6)
 const bytesShare = Number(process.argv[3] ?? 0.5)
 const PROBLEM_CHARS = 300
 
-/** The matches of one seed in which a bug of lockstep is hunted. */
-const LOCKSTEP: readonly ((seed: number) => LockstepResult)[] = [
-  playRejoin, (seed) => playLockstep(seed, () => {}, true), playLockstep,
-]
+interface Played {
+  readonly violation: Violation | undefined
+  readonly endpointTicks: number
+}
 
-/** Hunts a bug of lockstep. */
-function huntLockstep(): Hunt {
+/** The worlds of one seed in which the bugs of a part are hunted. */
+const WORLDS: { readonly [part: string]: readonly ((seed: number) => Played | Promise<Played>)[] } = {
+  lockstep: [(seed) => playRejoin(seed), (seed) => playLockstep(seed, () => {}, true), (seed) => playLockstep(seed)],
+  handover: [(seed) => playHandover(seed)],
+  path: [(seed) => playPath(seed)],
+  rtype: [(seed) => playRtype(seed)],
+  services: [(seed) => playServices(seed)],
+}
+
+/** Hunts a bug in the worlds of its part. */
+async function huntIn(part: string): Promise<Hunt> {
   let endpointTicks = 0
   for (let seed = 1; endpointTicks < ticksMax; seed++) {
-    for (const play of LOCKSTEP) {
-      const match = play(seed)
-      endpointTicks += match.endpointTicks
-      if (match.violation === undefined) continue
-      const { invariant, problem } = match.violation
+    for (const play of WORLDS[part] ?? []) {
+      const world = await play(seed)
+      endpointTicks += world.endpointTicks
+      if (world.violation === undefined) continue
+      const { invariant, problem } = world.violation
       const text = `seed ${seed}: ${problem}`.slice(0, PROBLEM_CHARS)
-      return { endpointTicks, seeds: seed, invariant, part: 'lockstep', problem: text }
+      return { endpointTicks, seeds: seed, invariant, part, problem: text }
     }
   }
   return { endpointTicks, seeds: 0, invariant: undefined, part: undefined, problem: '' }
@@ -76,4 +89,5 @@ async function hunt(): Promise<Hunt> {
   }
 }
 
-console.log(JSON.stringify(process.argv[3] === 'lockstep' ? huntLockstep() : await hunt()))
+const [, , , where = ''] = process.argv
+console.log(JSON.stringify(where in WORLDS ? await huntIn(where) : await hunt()))

@@ -8,13 +8,16 @@
 import type { SourcePatch } from '../../tools/sim-bundle.ts'
 import { BYTE_MUTANTS } from './mutants-bytes.ts'
 import { LOCKSTEP_MUTANTS } from './mutants-lockstep.ts'
+import { SERVICE_MUTANTS } from './mutants-services.ts'
 import { STATE_MUTANTS } from './mutants-state.ts'
 
 /** One planted bug. */
 export interface Mutant extends SourcePatch {
   readonly name: string
-  /** 'lockstep': it is hunted by matches with a relay. Default: by worlds of endpoints and matches of a server. */
-  readonly part?: 'lockstep'
+  /** The worlds that hunt it. Default: worlds of endpoints and matches of a server. */
+  readonly part?: 'lockstep' | 'path' | 'rtype' | 'services' | 'handover'
 }
 
-export const MUTANTS: readonly Mutant[] = [...BYTE_MUTANTS, ...STATE_MUTANTS, ...LOCKSTEP_MUTANTS]
+export const MUTANTS: readonly Mutant[] = [
+  ...BYTE_MUTANTS, ...STATE_MUTANTS, ...LOCKSTEP_MUTANTS, ...SERVICE_MUTANTS,
+]

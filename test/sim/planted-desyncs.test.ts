@@ -114,7 +114,7 @@ test('[DESYNC11] there are at least 24 plants', () => {
   expect(new Set(PLANTED.map(({ name }) => name)).size).toBeGreaterThanOrEqual(24)
 })
 
-test.each(PLANTED)('[DESYNC11] $name: found by the match, and by another net', async (plant) => {
+test.each(PLANTED)('[DESYNC11, I10] $name: found by the match, and by another net', async (plant) => {
   const found: string[] = []
   for (const [name, net] of Object.entries(NETS)) if (await net(plant)) found.push(name)
   expect(found).toContain('match')

@@ -12,12 +12,11 @@ import { RtypeClient } from '../../packages/tickwire/src/core/rtype-session/clie
 import { RtypeServer } from '../../packages/tickwire/src/core/rtype-session/server.ts'
 import type { RtypePeer } from '../../packages/tickwire/src/core/rtype-session/server-types.ts'
 import { RtypeWorldStream, type RtypeEntity } from '../../packages/tickwire/src/core/rtype-session/world-stream.ts'
-import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
-import { calm, type NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
+import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { ReferenceClient } from '../reference/rtype-client.ts'
 import { hold, type InvariantId, type Violation, ViolationError } from './invariants.ts'
-import { line, RtypeModel } from './rtype-model.ts'
+import { line, RtypeModel, type RtypeResult, type Seated } from './rtype-model.ts'
 import { RtypeNet, type RtypePlant } from './rtype-net.ts'
 
 const STEP_MS = 1000 / 60
@@ -35,18 +34,6 @@ const MARK_MS = 100
 /** Packets that are sent this shortly before the end may still be in flight. */
 const UNDER_WAY_MS = 600
 
-/** The result of a world of the swarm. */
-export interface RtypeResult {
-  readonly seed: number
-  readonly violation: Violation | undefined
-  readonly weather: NetWeather
-  readonly endpointTicks: number
-  readonly simulatedMs: number
-  readonly traceHash: string
-  readonly tally: LinkTally
-  readonly counts: Readonly<Record<string, number>>
-}
-
 /** A player, whatever its current client is. */
 interface Player {
   readonly clientId: number
@@ -61,13 +48,6 @@ interface Player {
   hasLeft: boolean
 }
 
-/** What the server knows of a seated client. */
-interface Seated {
-  readonly marks: { readonly mark: number; readonly at: number }[]
-  lastInput: number
-  input: number
-}
-
 /** Plays the world of a seed. */
 export function playRtype(seed: number, plant: RtypePlant = (bytes) => bytes): RtypeResult {
   return new RtypeSwarmWorld(seed, plant).play()
@@ -76,7 +56,9 @@ export function playRtype(seed: number, plant: RtypePlant = (bytes) => bytes): R
 class RtypeSwarmWorld {
   readonly #seed: number
   readonly #dice: Dice
-  readonly #server: RtypeServer
+  #server: RtypeServer
+  /** A generator for crashes alone, so that the worlds of older seeds stay the same. */
+  readonly #crashes: Dice
   readonly #stream = new RtypeWorldStream({
     isVisible: ({ clientId }, { id }) => isVisible(clientId, id),
   })
@@ -89,6 +71,7 @@ class RtypeSwarmWorld {
   /** Bytes of each address that never had a seat: received from it, and sent to it. */
   readonly #strangers = new Map<string, { received: number; sent: number }>()
   readonly #seatedAddresses = new Set<string>()
+  readonly #resendMs: number
   #now = 0
   #tick = 0
   #mark = 0
@@ -99,9 +82,9 @@ class RtypeSwarmWorld {
     this.#seed = seed
     this.#dice = new Dice(seed ^ 0x5254)
     const dice = this.#dice
-    this.#server = new RtypeServer({
-      maxPlayers: SEATS, timeoutMs: TIMEOUT_MS, resendMs: 100 + Math.floor(dice.fraction() * 400),
-    }, new Dice(seed))
+    this.#crashes = new Dice(seed ^ 0xc4a5)
+    this.#resendMs = 100 + Math.floor(dice.fraction() * 400)
+    this.#server = this.#newServer()
     this.#net = new RtypeNet(dice, plant)
     const count = 2 + Math.floor(dice.fraction() * 4)
     for (let each = 0; each < count; each++) this.#addPlayer()
@@ -134,6 +117,19 @@ class RtypeSwarmWorld {
     this.#deliver()
     for (const player of this.#players) this.#drive(player)
     this.#runServer()
+  }
+
+  #newServer(): RtypeServer {
+    const options = { maxPlayers: SEATS, timeoutMs: TIMEOUT_MS, resendMs: this.#resendMs }
+    return new RtypeServer(options, new Dice(this.#seed + 7919 * Math.floor(this.#now)))
+  }
+
+  /** The process of the server dies, and the next one knows no client. */
+  #crash(): void {
+    this.#count('server crashed')
+    for (const peer of this.#seated.keys()) this.#stream.remove(peer)
+    this.#seated.clear()
+    this.#server = this.#newServer()
   }
 
   #count(name: string, more: number = 1): void {
@@ -189,6 +185,7 @@ class RtypeSwarmWorld {
     }
     if (dice.chance(0.001) && this.#players.length < 7) this.#addPlayer()
     if (dice.chance(0.05)) this.#forge()
+    if (this.#crashes.chance(0.0005)) this.#crash()
   }
 
   /** A datagram of an address that belongs to no client: a request, noise, or a changed packet of another. */

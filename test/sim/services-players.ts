@@ -124,8 +124,8 @@ export class ServicesPlayers {
     if (match === undefined || !this.#home.mayReport() || !dice.chance(0.5)) return
     const name = `${server.member.id} ${this.#hex(8)}`
     void time.run(server.process, async () => {
-      await server.member.report({ id: name as never, typeName: 'duel' }, { winner: 1 })
-      this.#acknowledged.push(name)
+      const stored = await server.member.report({ id: name as never, typeName: 'duel' }, { winner: 1 })
+      if (stored === 'stored') this.#acknowledged.push(name)
     })
     this.#home.count('result')
   }
