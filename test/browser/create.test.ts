@@ -2,7 +2,7 @@
  * `npm create tickwire`, done by a machine: the packed program makes a game in an empty folder, and two tabs play it.
  */
 
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -81,8 +81,10 @@ test.each(TEMPLATES)('[CREATE3] the test of the template %s passes', (template) 
     create(`${game} --yes --template ${template}`)
     guide.run(game, 'npm run check && npm run build')
   } else {
-    // The test needs the engine only, which the first game has.
+    // The test needs the engine, which the first game has, and a physics engine, which the checkout has.
     create(`${game} --yes --template ${template} --no-install`)
+    const physics = join(folder, 'game/node_modules/@dimforge')
+    if (!existsSync(physics)) symlinkSync(join(ROOT, 'node_modules/@dimforge'), physics)
     symlinkSync(join(folder, 'game/node_modules'), join(game, 'node_modules'))
   }
   expect(guide.run(game, 'npm test')).toMatch(/^# pass 1$/m)

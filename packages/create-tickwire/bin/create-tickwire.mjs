@@ -22,6 +22,9 @@ const TEMPLATES = new Map([
   ['peer', 'a match that a player hosts in its own page; others join by a code'],
   ['react', 'React around a canvas: a form, and scores'],
   ['three', 'a field in three dimensions, with three.js'],
+  ['pixi', 'ships that follow the pointer or a finger, with PixiJS'],
+  ['phaser', 'tanks with predicted shells, with Phaser'],
+  ['rapier', 'football with a physics engine, Rapier: every client predicts the ball'],
 ])
 const FOLDER = 'my-game'
 const LINES = [...TEMPLATES].map(([name, about]) => `${name.padEnd(10)}${about}`)

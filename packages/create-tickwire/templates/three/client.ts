@@ -3,6 +3,7 @@ import {
   WebGLRenderer,
 } from 'three'
 import { connect, withBanner } from 'tickwire/browser'
+import { mirror } from 'tickwire/ecs'
 import { FIELD, game, Player } from './game.ts'
 
 const renderer = new WebGLRenderer({ antialias: true })
@@ -28,8 +29,24 @@ addEventListener('keydown', (event) => held.add(event.key))
 addEventListener('keyup', (event) => held.delete(event.key))
 
 const box = new BoxGeometry(1, 1, 1.6)
-/** Meshes by object id. One is made when an object appears, and removed when it is gone. */
-const meshes = new Map<number, Mesh<BoxGeometry, MeshStandardMaterial>>()
+const players = mirror(Player, {
+  add({ hue }) {
+    const mesh = new Mesh(box, new MeshStandardMaterial({ color: new Color(`hsl(${hue}, 80%, 60%)`) }))
+    scene.add(mesh)
+    return mesh
+  },
+  write(mesh, { x, z, heading, owner }) {
+    mesh.position.set(x, 0.5, z)
+    mesh.rotation.y = (heading / 256) * 2 * Math.PI
+    if (owner !== room.peer) return
+    camera.position.set(x, 8, z + 10)
+    camera.lookAt(x, 0, z)
+  },
+  remove(mesh) {
+    scene.remove(mesh)
+    mesh.material.dispose()
+  },
+})
 
 const room = await withBanner(connect(game, location.origin))
 room.play({
@@ -38,28 +55,7 @@ room.play({
     up: held.has('ArrowUp'), down: held.has('ArrowDown'),
   }),
   draw(view) {
-    const gone = new Set(meshes.keys())
-    for (const { id, x, z, heading, hue, owner } of view.each(Player)) {
-      gone.delete(id)
-      let mesh = meshes.get(id)
-      if (mesh === undefined) {
-        mesh = new Mesh(box, new MeshStandardMaterial({ color: new Color(`hsl(${hue}, 80%, 60%)`) }))
-        meshes.set(id, mesh)
-        scene.add(mesh)
-      }
-      mesh.position.set(x, 0.5, z)
-      mesh.rotation.y = (heading / 256) * 2 * Math.PI
-      if (owner === room.peer) {
-        camera.position.set(x, 8, z + 10)
-        camera.lookAt(x, 0, z)
-      }
-    }
-    for (const id of gone) {
-      const mesh = meshes.get(id)!
-      scene.remove(mesh)
-      mesh.material.dispose()
-      meshes.delete(id)
-    }
+    players.update(view)
     renderer.render(scene, camera)
   },
 })
