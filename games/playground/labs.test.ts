@@ -121,6 +121,19 @@ test('[PLAY8] packet: every bit has a name; more walkers make only the snapshot 
   expect(figure(still, 'of it: snapshot')).toBe(0)
 })
 
+test.each(LABS)('[PLAY17] $name: a visitor that does what the hint says does not make the claim false', (lab) => {
+  const keys = { left: false, right: false, up: false, down: false }
+  const stage = lab.open(settingsOf(lab.dials), { keys })
+  // Every key for a while, and pauses.
+  for (const name of ['right', 'down', 'left', 'up', 'down', 'right'] as const) {
+    for (const isHeld of [true, false]) {
+      keys[name] = isHeld
+      advance(stage, isHeld ? 1200 : 700)
+      expect(stage.claim().isHeld, `${name} ${isHeld}`).not.toBe(false)
+    }
+  }
+})
+
 test('[PLAY9] every lab is one file of at most 160 lines, named as its address, and in the list', () => {
   const files = readdirSync(new URL('labs/', import.meta.url)).sort()
   expect(files).toEqual(LABS.map(({ name }) => `${name}.ts`).sort())

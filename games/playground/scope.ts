@@ -8,8 +8,8 @@ import type { Pen, Point, Role } from './pen.ts'
 
 const SPAN_MS = 3000
 const GRID_MS = 500
-/** Space for labels: to the right of the lines, above them and below. */
-const MARGIN = { right: 100, top: 18, bottom: 22 }
+/** Space for labels: the scale at the left, names to the right of the lines, and above and below. */
+const MARGIN = { left: 56, right: 100, top: 18, bottom: 22 }
 const LABEL_APART = 15
 
 interface Sample {
@@ -29,6 +29,7 @@ export class Scope {
   readonly #lines: readonly { readonly name: string; readonly role: Role }[]
   readonly #min: number
   readonly #max: number
+  readonly #unit: string
   #samples: Sample[] = []
   #spans: Span[] = []
 
@@ -36,7 +37,9 @@ export class Scope {
     title: string,
     [min, max]: readonly [min: number, max: number],
     lines: { readonly [name: string]: Role },
+    unit: string = 'px',
   ) {
+    this.#unit = unit
     this.title = title
     this.#min = min
     this.#max = max
@@ -57,19 +60,26 @@ export class Scope {
   draw(pen: Pen): void {
     const newest = this.#samples.at(-1)?.at ?? 0
     const [right, bottom] = [pen.width - MARGIN.right, pen.height - MARGIN.bottom]
-    const placeX = (at: number): number => right - ((newest - at) / SPAN_MS) * right
+    const wide = right - MARGIN.left
+    const placeX = (at: number): number => right - ((newest - at) / SPAN_MS) * wide
     const placeY = (value: number): number =>
       bottom - ((value - this.#min) / (this.#max - this.#min)) * (bottom - MARGIN.top)
     for (let at = Math.ceil((newest - SPAN_MS) / GRID_MS) * GRID_MS; at <= newest; at += GRID_MS) {
       pen.path([[placeX(at), MARGIN.top], [placeX(at), bottom]], 'faint')
-      if (placeX(at) > 24) pen.text(`${(at / 1000).toFixed(1)} s`, placeX(at), pen.height - 6, 'muted', 'center')
+      if (placeX(at) <= MARGIN.left + 12) continue
+      pen.text(`${(at / 1000).toFixed(1)} s`, placeX(at), pen.height - 6, 'muted', 'center')
+    }
+    for (const value of [this.#min, (this.#min + this.#max) / 2, this.#max]) {
+      pen.path([[MARGIN.left, placeY(value)], [right, placeY(value)]], 'faint')
+      pen.text(`${value} ${this.#unit}`, MARGIN.left - 6, placeY(value) + 4, 'muted', 'right')
     }
     this.#lines.forEach(({ role }, line) => {
-      pen.path(this.#samples.map(({ at, values }): Point => [placeX(at), placeY(values[line] ?? NaN)]), role)
+      const shown = this.#samples.filter(({ at }) => placeX(at) >= MARGIN.left)
+      pen.path(shown.map(({ at, values }): Point => [placeX(at), placeY(values[line] ?? NaN)]), role)
     })
     this.#drawLabels(pen, right, placeY)
     for (const { from, to, value, role } of this.#spans) {
-      if (placeX(from) < 0) continue
+      if (placeX(from) < MARGIN.left) continue
       pen.path([[placeX(from), placeY(value)], [placeX(to), placeY(value)]], role, 'dashed')
       pen.text(`${Math.round(to - from)} ms`, (placeX(from) + placeX(to)) / 2, placeY(value) - 4, role, 'center')
     }

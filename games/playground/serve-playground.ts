@@ -1,5 +1,6 @@
 /**
- * Serves the playground: the page, and the sources of its labs as they are on disk. The matches run in the page.
+ * Serves the playground: the page, the sources of its labs as they are on disk, and the pages of the guide that it
+ * links. The matches run in the page.
  *
  * Only files that exist at the start are served, by their names, so path traversal is impossible. A file is read as a
  * whole, so that no slow reader keeps it open, and sockets are bounded in number and time.
@@ -33,7 +34,8 @@ export interface ServedPlayground {
 
 /** Serves the playground; throws when the port is not available. */
 export async function servePlayground({ port, host }: PlaygroundSettings): Promise<ServedPlayground> {
-  const files = new Map([...filesIn('public', '/'), ...filesIn('labs', '/labs/')])
+  const guide = filesIn('../../docs/guide', '/guide/').filter(([path]) => path.endsWith('.md'))
+  const files = new Map([...filesIn('public', '/'), ...filesIn('labs', '/labs/'), ...guide])
   const server = createServer(DEADLINES, ({ method, url }, response) => {
     const { pathname } = new URL(url ?? '/', 'http://localhost')
     const file = files.get(pathname === '/' ? '/index.html' : pathname)

@@ -2,6 +2,8 @@
  * Compares what is drawn with the real state: how late it is, how far it deviates from the path, how often it stands
  * still.
  *
+ * While the object rests, and a second longer, no draw counts as standing still: it shows what is true.
+ *
  * The drawn position is searched on the path of the last second: the nearest point gives the deviation, and its time
  * the delay.
  */
@@ -10,6 +12,8 @@ import type { Point } from './pen.ts'
 
 const WAY_MS = 1000
 const STILL = 0.01
+/** An object that has not moved for so long rests. */
+const REST_MS = 100
 
 interface Place {
   readonly now: number
@@ -18,7 +22,7 @@ interface Place {
 }
 
 export class Witness {
-  /** Draws that were compared, and those that showed the same as the one before. */
+  /** Draws that were compared while the object moved, and those that showed the same as the one before. */
   draws = 0
   still = 0
   /** The largest deviation from the path, and the smoothed delay of draws. */
@@ -27,6 +31,7 @@ export class Witness {
   /** Recently drawn positions, oldest first. */
   trail: Point[] = []
   #way: Place[] = []
+  #restedAt = -Infinity
 
   /** Compares the real position now with the drawn one. */
   compare(
@@ -39,8 +44,12 @@ export class Witness {
     const before = this.trail.at(-1)
     this.trail = [...this.trail.slice(-30), [x, y]]
     if (before === undefined || this.#way.length < 30) return
-    this.draws++
-    if (distance(x, y, before[0], before[1]) < STILL) this.still++
+    const past = this.#way.findLast((place) => place.now <= now - REST_MS)
+    if (past !== undefined && distance(truth.x, truth.y, past.x, past.y) < STILL) this.#restedAt = now
+    if (now - this.#restedAt > WAY_MS) {
+      this.draws++
+      if (distance(x, y, before[0], before[1]) < STILL) this.still++
+    }
     let nearest: Place = { now, x: Infinity, y: Infinity }
     for (const place of this.#way)
       if (distance(x, y, place.x, place.y) <= distance(x, y, nearest.x, nearest.y)) nearest = place

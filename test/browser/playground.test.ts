@@ -98,17 +98,44 @@ browserTest('[PLAY12] every page fits a screen 360 pixels wide, in light colours
   expect(mistakes).toEqual([])
 })
 
+browserTest('[PLAY16] screens, verdict and dials are seen together, and the guide is linked', async (browser) => {
+  const { page, mistakes } = await openPage(browser, { viewport: { width: 1280, height: 800 } })
+  for (const { name, title } of LABS) {
+    await go(page, name, title)
+    await page.waitForSelector('.claim strong', PATIENCE)
+    const below = await page.evaluate(() =>
+      [...document.querySelectorAll('.screens, .said, .dials')].map((each) => each.getBoundingClientRect().bottom))
+    expect(Math.max(...below), name).toBeLessThanOrEqual(800)
+    await page.screenshot({ path: `${PICTURES}/playground-${name}-1280.png` })
+  }
+  const [guide] = await Promise.all([page.waitForEvent('popup'), page.click('.guide a')])
+  await guide.waitForLoadState()
+  expect(await guide.textContent('body')).toMatch(/^# /)
+
+  const phone = await browser.newPage({ viewport: { width: 390, height: 844 } })
+  for (const { name, title } of LABS) {
+    await go(phone, name, title)
+    await phone.waitForFunction(areAllDrawn, undefined, PATIENCE)
+    expect(await phone.evaluate(() => document.querySelector('.screens')!.getBoundingClientRect().bottom), name)
+      .toBeLessThanOrEqual(844)
+    await phone.screenshot({ path: `${PICTURES}/playground-${name}-phone.png` })
+  }
+  expect(mistakes).toEqual([])
+})
+
 test('[PLAY13] it serves its page and the sources of its labs, and nothing else', async () => {
   const status = async (path: string, method = 'GET'): Promise<number> =>
     (await fetch(`${served.url}${path}`, { method })).status
   expect(await status('/')).toBe(200)
   expect(await status('/labs/packet.ts')).toBe(200)
+  expect(await status('/guide/smoothness.md')).toBe(200)
   for (const path of [
     '/package.json',
     '/%2e%2e/package.json',
     '/labs/..%2flab.ts',
     '/labs/',
     '/labs/none.ts',
+    '/guide/examples',
     '/server.ts',
   ])
     expect(await status(path)).toBe(404)

@@ -6,10 +6,15 @@ import type { Pen, Point, Role } from '../pen.ts'
 
 const ROLES: readonly Role[] = ['server', 'you', 'other', 'ink', 'muted', 'faint', 'good', 'bad']
 
+/** The least height of letters on the screen. */
+const LETTER_PX_MIN = 10
+
 export class CanvasPen implements Pen {
   width: number
   height: number
   readonly #isFluid: boolean
+  /** Pixels of the page for one of the picture. */
+  #shownScale = 1
   readonly #canvas: HTMLCanvasElement
   readonly #context: CanvasRenderingContext2D
   #colors = {} as Record<Role, string>
@@ -39,7 +44,8 @@ export class CanvasPen implements Pen {
       this.width = Math.max(this.#canvas.clientWidth, 1)
       this.height = Math.max(this.#canvas.clientHeight, 1)
     }
-    const scale = this.#canvas.clientWidth * devicePixelRatio / this.width
+    this.#shownScale = Math.max(this.#canvas.clientWidth / this.width, 0.1)
+    const scale = this.#shownScale * devicePixelRatio
     const [width, height] = [Math.round(this.width * scale), Math.round(this.height * scale)]
     if (this.#canvas.width !== width) this.#canvas.width = width
     if (this.#canvas.height !== height) this.#canvas.height = height
@@ -71,7 +77,9 @@ export class CanvasPen implements Pen {
   }
 
   text(words: string, x: number, y: number, role: Role, align: 'left' | 'center' | 'right' = 'left'): void {
-    this.#context.font = `${this.#isFluid ? 12 : 13}px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace`
+    // On a small picture letters keep their size on the screen.
+    const size = this.#isFluid ? 12 : Math.max(13, LETTER_PX_MIN / this.#shownScale)
+    this.#context.font = `${size}px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace`
     this.#context.textAlign = align
     this.#context.fillStyle = this.#colors[role]
     this.#context.fillText(words, x, y)

@@ -37,25 +37,17 @@ export function showLab(body: HTMLElement, lab: Lab): () => void {
   for (const { canvas } of screens) hands.steerOn(canvas)
   body.replaceChildren(
     navigation(lab),
-    element(
-      'main',
-      { class: 'lab' },
-      element(
-        'article',
-        {},
+    element('main', { class: 'lab' },
+      element('article', {},
         element('h1', {}, lab.title),
         element('p', { class: 'words' }, lab.words.replace(/\s+/g, ' '), ' ', guideLink(lab)),
-        element('section', { class: 'screens', 'aria-label': 'Screens' }, ...screens.map(({ root }) => root)),
-        ...(chart === undefined ? [] : [chart.root]),
-        element('div', { class: 'said' }, claim, figures),
-        element(
-          'div',
-          { class: 'bar' },
-          time.root,
-          ...(lab.hint === undefined ? [] : [element('p', { class: 'hint' }, lab.hint, touchHint())]),
-        ),
-        form,
-      ),
+        element('div', { class: 'shown' },
+          element('section', { class: 'screens', 'aria-label': 'Screens' }, ...screens.map(({ root }) => root)),
+          ...(chart === undefined ? [] : [chart.root])),
+        element('div', { class: 'beside' },
+          element('div', { class: 'said' }, claim, figures),
+          element('div', { class: 'bar' }, time.root, ...hintOf(lab)),
+          form)),
       sourceView(lab.name),
     ),
   )
@@ -107,13 +99,18 @@ class Picture {
   }
 }
 
+function hintOf({ hint }: Lab): HTMLElement[] {
+  return hint === undefined ? [] : [element('p', { class: 'hint' }, hint, touchHint())]
+}
+
 /** On a device without keys, touch on the screens steers. */
 function touchHint(): string {
   return matchMedia('(pointer: coarse)').matches ? ' (or hold a finger on a screen)' : ''
 }
 
 function guideLink({ guide }: Lab): HTMLElement {
-  return element('span', { class: 'guide' }, 'More: ', element('code', {}, `docs/guide/${guide}`))
+  const link = element('a', { href: `guide/${guide}`, target: '_blank' }, `docs/guide/${guide}`)
+  return element('span', { class: 'guide' }, 'More: ', link)
 }
 
 function showFigures(list: HTMLElement, figures: readonly Figure[]): void {

@@ -1,0 +1,200 @@
+/** Every page of the project under axe-core: no serious and no critical violation, on a desktop and on a phone. */
+
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { serve } from 'tickwire/node'
+import { LIMITS } from '../../games/arena/game.ts'
+import { serveArena } from '../../games/arena/start-arena.ts'
+import { game as hello } from '../../games/hello/game.ts'
+import { LABS } from '../../games/playground/labs.ts'
+import { servePlayground } from '../../games/playground/serve-playground.ts'
+import { serveShmup } from '../../games/shmup/start-shmup.ts'
+import { serveAll } from '../../packages/services/src/index.ts'
+import { buildPage } from '../../tools/page.ts'
+import { ChaosStage, freePort } from '../chaos/chaos-stage.ts'
+import { ask, TestHost } from '../contract/tracker-stage.ts'
+import { openArena, playArena, type Probe } from './arena-pages.ts'
+import { browserTest } from './browser-test.ts'
+import { serveRecordings } from './inspector-recordings.ts'
+import { begin, join as joinSkirmish, openSkirmish } from './skirmish-pages.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const DESKTOP = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
+
+declare const arena: Probe
+
+/** What axe-core finds. */
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[]
+}
+
+const closing: (() => unknown)[] = []
+/** The server of plain files: pages as they are before their script has run. */
+let files: Server
+
+beforeAll(async () => {
+  for (const name of ['arena', 'hello', 'playground', 'shmup']) await buildPage(join(ROOT, 'games', name))
+  files = createServer(({ url = '/' }, response) => {
+    if (!['.html', '.css', '.svg'].includes(extname(url))) return void response.writeHead(404).end()
+    response.writeHead(200, { 'content-type': url.endsWith('.css') ? 'text/css' : 'text/html' })
+    response.end(readFileSync(join(ROOT, url)))
+  }).listen(0, '127.0.0.1')
+}, 120_000)
+afterAll(async () => {
+  files.close()
+  for (const close of closing.splice(0)) await close()
+})
+
+/** Runs axe-core in the page as it is. Names each element and why. */
+async function violationsOn(page: Page, name: string): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })") as { violations: Violation[] }
+  return found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(
+    ({ id, nodes }) => nodes.map(({ target, failureSummary }) => (
+      `${name}: ${id} at ${target.join(' ')}: ${failureSummary.split('\n').slice(1).join(' ').trim()}`)),
+  )
+}
+
+async function open(browser: Browser, url: string, viewport = DESKTOP): Promise<Page> {
+  const phone = viewport === PHONE
+  const context = await browser.newContext({ viewport, reducedMotion: 'reduce', hasTouch: phone, isMobile: phone })
+  const page = await context.newPage()
+  await page.goto(url)
+  return page
+}
+
+browserTest('[ACCESS1] the arena: menu, settings, match, scores, card, overlay', async (browser) => {
+  const found: string[] = []
+  const folder = join(ROOT, 'games/arena/public')
+  const serving = await serveArena({ port: 0, bots: 2, tickRate: 64, limits: LIMITS, isLocal: false, folder })
+  closing.push(() => serving.close())
+  const page = await openArena(browser, serving.url, [])
+  await page.setViewportSize(DESKTOP)
+  await page.click('summary')
+  found.push(...await violationsOn(page, 'arena menu'))
+  await playArena(page)
+  await page.waitForSelector('#card')
+  found.push(...await violationsOn(page, 'arena match'))
+  await page.keyboard.down('Tab')
+  await page.waitForSelector('#scoreboard td')
+  found.push(...await violationsOn(page, 'arena scores'))
+  await page.keyboard.up('Tab')
+  await page.keyboard.press('Backquote')
+  await page.waitForSelector('tickwire-devtools .panel')
+  found.push(...await violationsOn(page, 'arena overlay'))
+  const phone = await open(browser, `${serving.url}/?norender&play`, PHONE)
+  await phone.waitForFunction(() => 'arena' in window && arena.role === 'player')
+  found.push(...await violationsOn(phone, 'arena on a phone'))
+  expect(found).toEqual([])
+})
+
+browserTest('[ACCESS1] the playground: its list, and every lab', async (browser) => {
+  const found: string[] = []
+  const served = await servePlayground({ port: 0, host: '127.0.0.1' })
+  closing.push(() => served.close())
+  for (const colorScheme of ['dark', 'light'] as const) {
+    const page = await browser.newPage({ viewport: DESKTOP, colorScheme, reducedMotion: 'reduce' })
+    for (const name of ['', ...LABS.map((lab) => lab.name)]) {
+      await page.goto(`${served.url}/#${name}`)
+      await page.waitForSelector(name === '' ? '.cards' : '.claim strong')
+      found.push(...await violationsOn(page, `playground ${name}, ${colorScheme}`))
+    }
+  }
+  expect(found).toEqual([])
+}, 300_000)
+
+browserTest('[ACCESS1] hello, with its server and without it, and the shooter', async (browser) => {
+  const found: string[] = []
+  const serving = await serve(hello, { port: 0, static: join(ROOT, 'games/hello/public'), signals: false })
+  const page = await open(browser, serving.url)
+  await page.waitForSelector('canvas')
+  found.push(...await violationsOn(page, 'hello'))
+  await serving.close()
+  await page.waitForSelector('.tickwire-banner')
+  found.push(...await violationsOn(page, 'hello without its server'))
+
+  const settings = { port: 0, bots: 1, level: 1, rtypePort: undefined }
+  const { serving: shmup } = await serveShmup(settings, join(ROOT, 'games/shmup/public'))
+  closing.push(() => shmup.close())
+  for (const viewport of [DESKTOP, PHONE]) {
+    const game = await open(browser, shmup.url, viewport)
+    await game.waitForSelector('#play')
+    found.push(...await violationsOn(game, `shmup menu, ${viewport.width}`))
+    await game.fill('#name', 'Ada')
+    await game.click('#play')
+    await game.waitForTimeout(1500)
+    found.push(...await violationsOn(game, `shmup match, ${viewport.width}`))
+  }
+  expect(found).toEqual([])
+})
+
+browserTest('[ACCESS1] skirmish: lobby and match', async (browser) => {
+  const found: string[] = []
+  const serving = await openSkirmish()
+  closing.push(() => serving.close())
+  const player = await joinSkirmish(browser, serving.url, 'Ada', [])
+  found.push(...await violationsOn(player, 'skirmish lobby'))
+  await begin([player])
+  await player.waitForTimeout(1000)
+  found.push(...await violationsOn(player, 'skirmish match'))
+  expect(found).toEqual([])
+}, 300_000)
+
+browserTest('[ACCESS1] the inspector, the list of games, and the page of an operator', async (browser) => {
+  const found: string[] = []
+  for (const [kind, served] of Object.entries(await serveRecordings())) {
+    closing.push(() => served.close())
+    const page = await open(browser, served.url)
+    await page.waitForSelector('body[data-is-ready=true]')
+    found.push(...await violationsOn(page, `inspector of a ${kind}`))
+  }
+  const services = await serveAll({ port: 0, relayPort: 0, address: '127.0.0.1', publicAddress: '127.0.0.1' })
+  closing.push(() => services.close())
+  const list = await open(browser, `${services.url}games`)
+  found.push(...await violationsOn(list, 'an empty list of games'))
+  const host = new TestHost(7)
+  const listing = host.sign({ host: { identity: host.identity, url: 'https://play.example/' } })
+  expect((await ask('POST', `${services.url}v1/listings`, { listing })).status).toBe(201)
+  await list.reload()
+  await list.waitForSelector('li')
+  found.push(...await violationsOn(list, 'the list of games'))
+
+  const ops = await freePort()
+  const stage = new ChaosStage()
+  closing.push(() => stage.close())
+  const fleet = await stage.fleet(['--ops', `${ops}`], await freePort())
+  await stage.server(fleet.url, '1', 8)
+  const operator = await open(browser, `http://127.0.0.1:${ops}/`)
+  await operator.getByText('1 process').waitFor()
+  found.push(...await violationsOn(operator, 'the page of an operator'))
+  expect(found).toEqual([])
+})
+
+browserTest('[ACCESS1] pages of the guide and of new games, and no page forbids to zoom', async (browser) => {
+  const found: string[] = []
+  const guide = ['first-game/public', 'game-list/public', 'lockstep/public', 'party', 'together/public']
+  const templates = ['hello', 'lockstep', 'peer', 'react', 'rooms', 'three']
+  const pages = [
+    ...guide.map((name) => `docs/guide/examples/${name}/index.html`),
+    ...templates.map((name) => `packages/create-tickwire/templates/${name}/index.html`),
+  ]
+  const page = await open(browser, 'about:blank')
+  for (const path of pages) {
+    await page.goto(`http://127.0.0.1:${(files.address() as AddressInfo).port}/${path}`)
+    found.push(...await violationsOn(page, path))
+  }
+  const games = ['arena', 'hello', 'playground', 'shmup', 'skirmish'].map((name) => `games/${name}/public/index.html`)
+  for (const path of [...pages, ...games])
+    expect(readFileSync(join(ROOT, path), 'utf8'), path).not.toMatch(/user-scalable|maximum-scale/)
+  expect(found).toEqual([])
+})
