@@ -11,6 +11,7 @@ const GRID_MS = 500
 /** Space for labels: the scale at the left, names to the right of the lines, and above and below. */
 const MARGIN = { left: 56, right: 100, top: 18, bottom: 22 }
 const LABEL_APART = 15
+const LABEL_WIDTH = 48
 
 interface Sample {
   readonly at: number
@@ -64,9 +65,12 @@ export class Scope {
     const placeX = (at: number): number => right - ((newest - at) / SPAN_MS) * wide
     const placeY = (value: number): number =>
       bottom - ((value - this.#min) / (this.#max - this.#min)) * (bottom - MARGIN.top)
+    // On a narrow chart every second label has room.
+    const labelMs = (GRID_MS / SPAN_MS) * wide < LABEL_WIDTH ? 2 * GRID_MS : GRID_MS
     for (let at = Math.ceil((newest - SPAN_MS) / GRID_MS) * GRID_MS; at <= newest; at += GRID_MS) {
+      if (at < 0) continue
       pen.path([[placeX(at), MARGIN.top], [placeX(at), bottom]], 'faint')
-      if (placeX(at) <= MARGIN.left + 12) continue
+      if (placeX(at) <= MARGIN.left + 12 || at % labelMs !== 0) continue
       pen.text(`${(at / 1000).toFixed(1)} s`, placeX(at), pen.height - 6, 'muted', 'center')
     }
     for (const value of [this.#min, (this.#min + this.#max) / 2, this.#max]) {
