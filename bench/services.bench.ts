@@ -1,10 +1,10 @@
 /**
  * What the services cost: cached pages of the list of games beside a plain Fastify with Redis, `tickwire all` at rest,
- * and seats in a fleet. A page is 100 of 1,000 signed listings.
+ * and 1,000 players in a fleet: how long a seat takes, and how many a core carries. A page is 100 of 1,000 signed
+ * listings.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -14,7 +14,7 @@ import { Program } from '../test/contract/program.ts'
 import { RedisServer } from '../test/contract/redis-server.ts'
 import { ask, TestHost, until } from '../test/contract/tracker-stage.ts'
 import { figuresTable, type Bench, type BenchResult, type Figure } from './harness.ts'
-import { measureReserve } from './services/reserve.ts'
+import { measureCrowd, rssMbOf } from './services/crowd.ts'
 
 const LISTINGS = 1000
 const ROUNDS = 5
@@ -32,6 +32,7 @@ async function run(): Promise<BenchResult> {
   const bundle = await bundlePrograms({
     rival: 'bench/services/rival-process.ts', tracker: 'bench/services/tracker-process.ts',
     tickwire: 'packages/services/src/cli/index.ts', server: 'test/chaos/game-server-process.ts',
+    players: 'test/chaos/players-process.ts',
   })
   const redis = await RedisServer.start()
   try {
@@ -45,14 +46,19 @@ async function run(): Promise<BenchResult> {
     own!.child.kill()
     rival!.child.kill()
     const { startMs, rssMb } = await measureAll(join(bundle.folder, 'tickwire.mjs'))
-    const seat = await measureReserve(bundle.folder)
+    const crowd = await measureCrowd(bundle.folder)
     const figure = (name: string, value: number, unit: string, bound: object = {}): Figure =>
       ({ name, value, unit, against: null, ...bound })
     const figures = [
       figure('browse_per_cpu_second', ours!, '/s'), figure('browse_fastify_redis_per_cpu_second', theirs!, '/s'),
       figure('browse_ratio_fastify_redis', ours! / theirs!, 'x', { atLeast: 2, against: 'fastify 5.12.8 with Redis' }),
       figure('all_start_ms', startMs, 'ms', { atMost: 1500 }), figure('all_idle_rss_mb', rssMb, 'MB', { atMost: 110 }),
-      figure('reserve_ms_p50', seat.p50, 'ms'), figure('reserve_ms_p99', seat.p99, 'ms', { atMost: 250 }),
+      figure('reserve_failed', crowd.failed, '', { atMost: 0 }), figure('reserve_ms_p50', crowd.reserveMsP50, 'ms'),
+      figure('reserve_ms_p99', crowd.reserveMsP99, 'ms', { atMost: 250 }),
+      figure('reserve_cpu_ms', crowd.reserveCpuMs, 'ms'),
+      figure('players_per_core_10_hz_udp', crowd.playersPerCore, ''),
+      figure('matches_of_eight_per_core', crowd.playersPerCore / 8, ''),
+      figure('game_server_rss_mb', crowd.serverRssMb, 'MB'),
     ]
     return { figures, tables: [figuresTable(figures)] }
   } finally {
@@ -126,7 +132,7 @@ async function measureAll(file: string): Promise<{ readonly startMs: number; rea
   await program.says(/status:/)
   const startMs = performance.now() - startedAt
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  const status = readFileSync(`/proc/${program.child.pid}/status`, 'utf8')
+  const rssMb = rssMbOf(program.child)
   program.child.kill('SIGKILL')
-  return { startMs, rssMb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024 }
+  return { startMs, rssMb }
 }

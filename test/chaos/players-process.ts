@@ -1,18 +1,21 @@
 /**
  * Players of a chaos row: `players-process.ts FLEET_URL COUNT PER_SECOND`. They join by UDP at a steady rate, and say
  * what happened to their matches four times a second. With the environment variable MATCHED, the matchmaker groups
- * them.
+ * them; with TIMED, each reserves its seat first, and says how long that took.
  *
  * A match is lost for a player that gets another seat than its own, that is closed, or whose world began anew.
  */
 
-import { connect, findMatch, fleet, type Room } from 'tickwire/node'
+import { connect, findMatch, findSeats, fleet, type Room } from 'tickwire/node'
 import { game, Walker } from './game.ts'
 import type { PlayersReport } from './players.ts'
 
 const [url = '', count = '10', perSecond = '10'] = process.argv.slice(2)
 const rooms: (Room | undefined)[] = []
+const { MATCHED, TIMED } = process.env
+const [isMatched, isTimed] = [MATCHED !== undefined, TIMED !== undefined]
 const joinMs: number[] = []
+const seatMs: number[] = []
 const gapsMs: number[] = []
 const lost: { [why: string]: number } = {}
 let failed = 0
@@ -23,7 +26,9 @@ let isEnding = false
 async function play(index: number): Promise<void> {
   const startedAt = performance.now()
   try {
-    const [seat] = process.env['MATCHED'] === undefined ? [] : await findMatch(game, url, { timeoutMs: 120_000 })
+    const [seat] = isMatched ? await findMatch(game, url, { timeoutMs: 120_000 })
+      : isTimed ? await findSeats(game, url) : []
+    if (isTimed) seatMs.push(performance.now() - startedAt)
     const room = await connect(game, fleet(url, seat), { transport: 'udp', development: false, retryMs: 20_000 })
     joinMs.push(performance.now() - startedAt)
     rooms[index] = room
@@ -66,7 +71,7 @@ function watch(room: Room): void {
 
 setInterval(() => {
   const playing = rooms.filter((room) => room !== undefined && !room.isAway).length
-  process.send?.({ playing, failed, backs, open, lost, joinMs, gapsMs } satisfies PlayersReport)
+  process.send?.({ playing, failed, backs, open, lost, joinMs, seatMs, gapsMs } satisfies PlayersReport)
 }, 250)
 process.on('message', () => {
   isEnding = true

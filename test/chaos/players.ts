@@ -15,11 +15,15 @@ export interface PlayersReport {
   /** Lost matches, by the way they were lost. */
   readonly lost: { readonly [why: string]: number }
   readonly joinMs: readonly number[]
+  /** How long the reservation of a seat took, where players time it. */
+  readonly seatMs: readonly number[]
   /** Without a new tick, around each way back. */
   readonly gapsMs: readonly number[]
 }
 
-const NOTHING: PlayersReport = { playing: 0, failed: 0, backs: 0, open: 0, lost: {}, joinMs: [], gapsMs: [] }
+const NOTHING: PlayersReport = {
+  playing: 0, failed: 0, backs: 0, open: 0, lost: {}, joinMs: [], seatMs: [], gapsMs: [],
+}
 
 export class Players {
   readonly #children: readonly ChildProcess[]
@@ -61,6 +65,10 @@ export class Players {
   /** In ms; `share` 0.99 is the 99th percentile. */
   join(share: number): number {
     return percentile(this.#reports.flatMap(({ joinMs }) => joinMs), share)
+  }
+
+  seat(share: number): number {
+    return percentile(this.#reports.flatMap(({ seatMs }) => seatMs), share)
   }
 
   gap(share: number): number {
