@@ -1,7 +1,7 @@
 /** Attacks on the seats of a fleet: processes that end at the wrong moment, and clients that ask for too much. */
 
 import { afterEach, expect, test } from 'vitest'
-import { connect, findMatch, findSeats, fleet } from 'tickwire/node'
+import { connect, findMatch, findSeats, fleet, signFleetRequest } from 'tickwire/node'
 import { ChaosStage } from '../chaos/chaos-stage.ts'
 import { game as walkers } from '../chaos/game.ts'
 import { game, Stage, steps, until, urlOf } from './fleet-stage.ts'
@@ -83,4 +83,27 @@ test('[FLEET10] a result that can never be stored is refused, and the next ones 
   expect(answers).toEqual(['refused', 'refused', 'refused', 'stored', 'stored'])
   const { results } = await (await fetch(`${urlOf(at)}/results`)).json() as { results: unknown[] }
   expect(results.length).toBe(2)
+}, 60_000)
+
+test('[FLEET3] an origin that only reserves keeps no fleet full; the fleet itself has no such limit', async () => {
+  const secret = 'a secret of the fleet'
+  const at = await stage.fleet({ secret, seatsPerOrigin: 6 })
+  const server = await stage.server(at, { secret, capacity: 4 })
+  const fingerprint = Buffer.from(game.fingerprint).toString('hex')
+  const path = '/rooms/quick'
+  const ask = async (index: number, isSigned = false): Promise<number> => {
+    const body = JSON.stringify({ id: index.toString(16).padStart(32, '0'), fingerprint, deadlineMs: 2000, party: 2 })
+    const { status } = await fetch(`${urlOf(at)}${path}`, {
+      method: 'POST', body,
+      headers: { 'content-type': 'application/json', ...(isSigned && signFleetRequest(secret, path, body)) },
+    })
+    return status
+  }
+  const statuses: number[] = []
+  for (const index of [1, 2, 3, 4, 5]) statuses.push(await ask(index))
+  expect(statuses).toEqual([200, 200, 200, 429, 429])
+  expect(server.rooms.reservations.count).toBe(6)
+  // The same request again reserves nothing. A backend asks for many players.
+  expect([await ask(3), await ask(6, true), await ask(7)]).toEqual([200, 200, 429])
+  await expect(findMatch(game, urlOf(at), { party: 2, timeoutMs: 500 })).rejects.toMatchObject({ code: 'unreachable' })
 }, 60_000)

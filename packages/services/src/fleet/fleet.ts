@@ -14,6 +14,7 @@ import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { closeTraces, openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import { addOperatorRoutes } from './operator.ts'
 import type { Propose } from './propose.ts'
+import { SEATS_PER_ORIGIN_DEFAULT } from './seat-limit.ts'
 import { FLEET_PORT_DEFAULT, serveFleet } from './serve-fleet.ts'
 
 /** Serves a fleet. */
@@ -31,6 +32,9 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
     records: RECORDS_OPTION,
     ranked: { kind: 'flag', help: 'results survive a loss of power, at the price of slower writes' },
     propose: { kind: 'text', value: 'FILE', help: 'a module whose `propose` groups players (by skill)' },
+    'seats-per-origin': {
+      kind: 'whole', default: SEATS_PER_ORIGIN_DEFAULT, help: 'seats that one origin may reserve within ten seconds',
+    },
     'rate-limit': { kind: 'whole', default: 600, help: 'requests of one origin in a minute' },
     static: { kind: 'text', value: 'FOLDER', help: 'a folder with the page of the game' },
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may ask for seats; "any" for all' },
@@ -50,6 +54,7 @@ data does not pass here. Matchmaking and results of matches are part of it. It r
     const serving = await serveFleet({
       tracer: traces?.tracer,
       port, leases, records, requestsPerMinute: options['rate-limit'], trustedProxies: proxy,
+      seatsPerOrigin: options['seats-per-origin'],
       origins: origin.includes('any') ? 'any' : origin,
       ...(address !== undefined && { address }), ...(secret !== undefined && { secret }),
       ...(folder !== undefined && { static: folder }),

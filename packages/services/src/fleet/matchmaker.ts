@@ -12,11 +12,13 @@ import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
 import { HttpRefusal, type Site } from '../http/site.ts'
 import { leaseIdOf } from '../store/lease-key.ts'
-import { LEASE_PAGE_MAX, type Leases } from '../store/leases.ts'
+import { LEASE_KINDS, LEASE_PAGE_MAX, type Leases } from '../store/leases.ts'
 import type { GameServer, GameServers } from './game-servers.ts'
 import type { Group, Propose, Ticket } from './propose.ts'
 import { Refusal, SeatsGiven, ServerId, TicketWaits, TicketWanted } from './schemas.ts'
+import { limitSeats } from './routes.ts'
 import type { ReservedSeats, SeatDesk } from './seat-desk.ts'
+import type { SeatLimit } from './seat-limit.ts'
 
 const TICKET_MS = 15_000
 const ROUND_MS = 250
@@ -61,6 +63,8 @@ export class Matchmaker {
   readonly counts: MatchCounts = { asked: 0, grouped: 0, matches: 0, failed: 0, invalid: 0 }
   readonly #options: MatchmakerOptions
   readonly #wakers = new Map<string, () => void>()
+  /** Tickets that clients have asked for here, oldest first. */
+  readonly #met = new Set<string>()
   readonly #timer: NodeJS.Timeout
   readonly #forget: () => void
   #isBusy = false
@@ -91,6 +95,9 @@ export class Matchmaker {
     const { leases, instance } = this.#options
     const { id, waitMs, party = 1 } = wanted
     this.counts.asked++
+    this.#met.add(id)
+    const [oldest = ''] = this.#met
+    if (this.#met.size > LEASE_KINDS.ticket) this.#met.delete(oldest)
     if (party > (this.#typeOf(wanted)?.capacity ?? Infinity)) return 'too-many'
     const until = performance.now() + waitMs
     let hasTicket = false
@@ -111,6 +118,11 @@ export class Matchmaker {
       if (leftMs <= 0 || this.#isClosed) return undefined
       await this.#sleep(id, Math.min(leftMs, LOOK_MS))
     }
+  }
+
+  /** Whether a client has asked with this ticket here before. */
+  hasMet(id: string): boolean {
+    return this.#met.has(id)
   }
 
   /** A client no longer waits. */
@@ -224,12 +236,16 @@ export class Matchmaker {
 }
 
 /** Adds the routes of tickets. */
-export function addMatchRoutes(app: Site, matchmaker: Matchmaker): void {
+export function addMatchRoutes(
+  app: Site, matchmaker: Matchmaker, desk: { readonly secret: string | undefined; readonly limit: SeatLimit },
+): void {
   app.post('/match/tickets', {
     schema: {
       body: TicketWanted, response: { 200: SeatsGiven, 202: TicketWaits, '4xx': Refusal, '5xx': Refusal },
     },
   }, async (request, reply) => {
+    const { id, party } = request.body
+    limitSeats(desk, request, matchmaker.hasMet(id) ? 0 : party)
     const given = await matchmaker.wait(request.body)
     if (given === 'unavailable')
       throw new HttpRefusal(503, 'store', 'The store does not answer.', 'Send the same ticket again.')

@@ -7,7 +7,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isAllowedOrigin, isFleetRequest } from 'tickwire/node'
-import { HttpRefusal, type Site } from '../http/site.ts'
+import { HttpRefusal, originOf, type Site } from '../http/site.ts'
 import type { Leases } from '../store/leases.ts'
 import { chooseTargets } from './choose-server.ts'
 import type { GameServer, GameServers } from './game-servers.ts'
@@ -16,6 +16,7 @@ import {
   SeatsGiven, SeatsWanted, ServerId, ServerReport,
 } from './schemas.ts'
 import type { ReservedSeats, SeatDesk, SeatRefusal } from './seat-desk.ts'
+import type { SeatLimit } from './seat-limit.ts'
 
 /** What the routes work with. */
 export interface FleetDesk {
@@ -25,6 +26,7 @@ export interface FleetDesk {
   readonly secret: string | undefined
   /** Pages of these origins may ask. */
   readonly origins: readonly string[] | 'any'
+  readonly limit: SeatLimit
 }
 
 declare module 'fastify' {
@@ -54,6 +56,7 @@ export function addFleetRoutes(app: Site, desk: FleetDesk): void {
     schema: { body: SeatsWanted, response: { 200: SeatsGiven, ...OPENS } },
   }, async (request) => {
     if (request.body.users !== undefined) checkSigned(desk, request)
+    limitSeats(desk, request, seats.knows(request.body.id) ? 0 : request.body.party)
     return seatsOrRefuse(await seats.reserve(request.body, request.traceparent))
   })
   app.get('/rooms', { schema: { querystring: RoomsAsked, response: { 200: RoomList } } }, (request) => ({
@@ -132,6 +135,15 @@ export function checkSigned({ secret }: Pick<FleetDesk, 'secret'>, request: Fast
   if (isFleetRequest(secret, request.raw, request.text ?? '')) return
   const fix = secret === undefined ? 'Start all processes with TICKWIRE_FLEET_SECRET.' : 'Check TICKWIRE_FLEET_SECRET.'
   throw new HttpRefusal(403, 'not-signed', 'Only processes of the fleet may ask this.', fix)
+}
+
+/** Counts seats for the origin of a request, unless it is of the fleet, such as of a backend. */
+export function limitSeats(
+  { secret, limit }: Pick<FleetDesk, 'secret' | 'limit'>, request: FastifyRequest, count: number = 1,
+): void {
+  if (isFleetRequest(secret, request.raw, request.text ?? '')) return
+  if (limit.take(performance.now(), originOf(request), count)) return
+  throw new HttpRefusal(429, 'too-many-seats', 'Too many seats from one address.', 'Wait ten seconds, then ask again.')
 }
 
 const STATUS: { readonly [refusal in SeatRefusal]: number } = {

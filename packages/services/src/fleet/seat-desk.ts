@@ -94,6 +94,11 @@ export class SeatDesk {
     this.issuerKey = this.#key.publicKey
   }
 
+  /** Whether this instance has seats for this request, or asks for them. */
+  knows(id: string): boolean {
+    return this.#answers.has(id)
+  }
+
   /** `traceparent`: the span of the request, for the game servers that are asked. */
   async reserve(request: SeatRequest, traceparent?: string): Promise<ReservedSeats | SeatRefusal> {
     const known = this.#answers.get(request.id)

@@ -24,6 +24,7 @@ import { skillWindow, type Propose } from './propose.ts'
 import { addResultRoutes } from './results.ts'
 import { addFleetRoutes } from './routes.ts'
 import { SeatDesk, type SeatCounts } from './seat-desk.ts'
+import { SeatLimit, SEATS_PER_ORIGIN_DEFAULT } from './seat-limit.ts'
 
 /** The port of a fleet service, unless another is given. */
 export const FLEET_PORT_DEFAULT = 8090
@@ -46,6 +47,8 @@ export interface FleetServiceOptions {
   readonly origins?: readonly string[] | 'any'
   /** Requests of one origin in a minute. Default 600. */
   readonly requestsPerMinute?: number
+  /** Seats that one origin may reserve within ten seconds. Requests of the fleet do not count. Default 128. */
+  readonly seatsPerOrigin?: number
   /** Proxies whose client addresses are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
   /** A folder with the page of the game. Default: none. */
@@ -84,9 +87,10 @@ export async function serveFleet(options: FleetServiceOptions = {}): Promise<Ser
     ...(options.static !== undefined && { static: options.static }),
   })
   const readiness = new Readiness(app)
-  addFleetRoutes(app, { servers, seats, leases, secret, origins })
+  const limit = new SeatLimit(options.seatsPerOrigin ?? SEATS_PER_ORIGIN_DEFAULT)
+  addFleetRoutes(app, { servers, seats, leases, secret, origins, limit })
   const matchmaker = new Matchmaker({ leases, servers, seats, instance, propose: options.propose ?? skillWindow() })
-  addMatchRoutes(app, matchmaker)
+  addMatchRoutes(app, matchmaker, { secret, limit })
   addResultRoutes(app, { records, secret })
   const close = async (): Promise<void> => {
     matchmaker.close()

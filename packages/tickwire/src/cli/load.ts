@@ -13,6 +13,8 @@ import { UsageError, type AsyncCommand, type CommandWorld } from './command.ts'
 import { importGame } from './game-module.ts'
 import { readCountOption, sizeText } from './recording-option.ts'
 
+/** How long the server may take to answer with the text of its game. */
+const GAME_MS = 5000
 const OPTIONS = {
   players: { type: 'string' },
   seconds: { type: 'string' },
@@ -123,7 +125,8 @@ function readJoin(room: string | undefined, code: string | undefined, type: stri
 
 async function readGame(url: string, file: string | undefined, type: string | undefined): Promise<Game> {
   if (file !== undefined) return await importGame(file)
-  const response = await fetch(`${url}/tickwire/game${type === undefined ? '' : `?type=${encodeURIComponent(type)}`}`)
+  const query = type === undefined ? '' : `?type=${encodeURIComponent(type)}`
+  const response = await fetch(`${url}/tickwire/game${query}`, { signal: AbortSignal.timeout(GAME_MS) })
   if (!response.ok) throw new UsageError((await response.text()).trim())
   const game = gameOfText(
     await response.text(),

@@ -111,7 +111,7 @@ class HeadlessPlayer {
 
 /** The transports that are served at `url`, and their ports. */
 export async function askServer(url: string): Promise<ServerInfo> {
-  return await (await fetch(`${url}/tickwire/info`)).json() as ServerInfo
+  return await (await fetch(`${url}/tickwire/info`, { signal: AbortSignal.timeout(2000) })).json() as ServerInfo
 }
 
 /** Runs the players, and reports. */
