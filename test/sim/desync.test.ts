@@ -119,6 +119,50 @@ test('[DESYNC2] one against one with a referee: the player whose state the game 
   }
 })
 
+test('[DESYNC13] a referee begins with the last state on which both agreed, and names the wrong player', async () => {
+  for (const wrong of [0, 1]) {
+    const referee = new GameReferee(game as never)
+    const party = match(2, { relay: RANKED_RELAY, isAgreed: true, referee })
+    party.run(45_000)
+    const { keeping } = party.match
+    expect(keeping.agreed?.tick).toBeGreaterThan(900)
+    expect(referee.stepped).toBe(0)
+    corrupt(party.clients[wrong]!)
+    const bad = party.clients[wrong]!.client.runner!.tick + 1
+    for (let at = 0; at < 40; at++) {
+      party.run(100)
+      await Promise.resolve()
+    }
+    const { player } = party.clients[wrong]!.client
+    expect(party.reports).toMatchObject([{ verdict: 'referee', tick: bad, diverged: [{ outcome: 'healed', player }] }])
+    // Not all 1,400 ticks.
+    expect(referee.stepped).toBeLessThan(950)
+    expect(referee.stepped).toBeGreaterThanOrEqual(bad - keeping.agreed!.tick)
+  }
+})
+
+test('[DESYNC13] a state on which the players disagree is not kept; the referee steps from the first tick then', () => {
+  const referee = new GameReferee(game as never)
+  const party = match(2, { relay: RANKED_RELAY, isAgreed: true, referee })
+  const { keeping, relay: { log }, seed } = party.match
+  const { handleMessage } = keeping
+  let images = 0
+  // The image of the donor changes on its way: the other player has another digest.
+  keeping.handleMessage = (peer, message) => {
+    if (message.kind === 'image') {
+      images++
+      message.bytes[99]! ^= 1
+    }
+    handleMessage.call(keeping, peer, message)
+  }
+  party.run(40_000)
+  expect([images, keeping.agreed]).toEqual([1, undefined])
+  const { tick } = party.clients[0]!.client.runner!
+  const { low, high } = referee.judge(seed, log, tick, keeping.agreed)!
+  expect(`${high.toString(16)}.${low.toString(16)}`).toBe(party.clients[0]!.hashes[tick])
+  expect(referee.stepped).toBeGreaterThan(tick - 3)
+})
+
 test('[DESYNC5] the third heal in ten minutes ends the seat with `desynced`', () => {
   const party = match(4)
   const [, , bad, other] = party.clients

@@ -1,6 +1,6 @@
 /**
  * Keeps the recording of a match: asks players for key images, their hashes and their seals, and gives everything to a
- * recorder.
+ * recorder. The last image is for a referee too.
  *
  *   every 900 ticks   image of the nearest player, digests of all others ──▶ more than half agree ──▶ recorder
  *
@@ -46,6 +46,14 @@ export interface RecordedMatch {
   readonly takeover?: Takeover
 }
 
+/** A state that more than half of the players had, and both of two. */
+export interface AgreedState {
+  /** The tick after which it is. */
+  readonly tick: Tick
+  /** The players and the image of the world, as clients send them. */
+  readonly snapshot: Uint8Array
+}
+
 /** A player that may give an image. */
 interface Candidate {
   readonly peer: PeerId
@@ -71,6 +79,9 @@ const NEAR_TICKS = 15
 
 /** The recording of one match. */
 export class MatchKeeping {
+  /** The last state on which the players agreed. Undefined: there is none yet. */
+  agreed: AgreedState | undefined = undefined
+  readonly #hasReferee: boolean
   readonly #recorder: RelayRecorder | undefined
   readonly #log: TickLog
   readonly #sha256: Sha256
@@ -80,7 +91,9 @@ export class MatchKeeping {
 
   constructor(
     recorder: RelayRecorder | undefined, log: TickLog, sha256: Sha256, players: () => readonly Candidate[],
+    hasReferee: boolean,
   ) {
+    this.#hasReferee = hasReferee
     this.#recorder = recorder
     this.#log = log
     this.#sha256 = sha256
@@ -106,9 +119,8 @@ export class MatchKeeping {
 
   /** Ticks were closed. */
   tick(now: Millis, closed: number): void {
-    const recorder = this.#recorder
-    if (recorder === undefined || closed === 0) return
-    recorder.handleTicks(now)
+    if (!this.#isWanted || closed === 0) return
+    this.#recorder?.handleTicks(now)
     const { newest } = this.#log
     if (this.#ask !== undefined && newest > this.#ask.deadline) this.#settle(this.#ask)
     if (this.#ask === undefined && newest % KEY_IMAGE_TICKS < closed && newest >= KEY_IMAGE_TICKS) this.#want()
@@ -116,14 +128,18 @@ export class MatchKeeping {
 
   handleMessage(peer: PeerId, message: SyncMessage): void {
     const recorder = this.#recorder
-    if (recorder === undefined) return
+    if (!this.#isWanted) return
     const ask = this.#ask
-    if (message.kind === 'root') recorder.handleRoot(peer, message.tick, message.root)
-    else if (message.kind === 'seal') recorder.handlePlayerSeal({ ...message, player: peer })
+    if (message.kind === 'root') recorder?.handleRoot(peer, message.tick, message.root)
+    else if (message.kind === 'seal') recorder?.handlePlayerSeal({ ...message, player: peer })
     else if (ask === undefined || !('bytes' in message) || !('tick' in message) || message.tick !== ask.tick) return
     else if (message.kind === 'image' && peer === ask.donor) ask.image = message.bytes
     else if (message.kind === 'digest') ask.digests.set(peer, message.bytes)
     if (ask?.image !== undefined && ask.digests.size === ask.players - 1) this.#settle(ask)
+  }
+
+  get #isWanted(): boolean {
+    return this.#recorder !== undefined || this.#hasReferee
   }
 
   /** The match is over. */
@@ -157,6 +173,7 @@ export class MatchKeeping {
     let witnesses = 0
     for (const other of digests.values()) if (other.every((byte, at) => byte === digest[at])) witnesses++
     if (parts === undefined || 2 * (witnesses + 1) <= players) return
+    this.agreed = { tick, snapshot: image }
     this.#recorder?.handleImage(tick, parts.image, witnesses)
   }
 }

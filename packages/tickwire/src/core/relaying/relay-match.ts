@@ -94,7 +94,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     })
     const rules = { ...type.relay?.desync, hasReferee: type.referee !== undefined }
     this.judge = new DesyncJudge(this.relay.log, this.seed, () => this.#judged(), rules)
-    this.keeping = isClaimed ? new MatchKeeping(undefined, this.relay.log, sha256, () => []) : this.#keep()
+    this.keeping = isClaimed ? new MatchKeeping(undefined, this.relay.log, sha256, () => [], false) : this.#keep()
     this.desk = new RejoinDesk({
       log: this.relay.log, sha256, players: () => this.#judged(), newestFor: (peer) => this.#newestFor(peer),
       waitingBytes: (peer) => this.#clients.get(peer)?.sync.waitingBytes ?? 0, firstTicks: share === undefined ? 0 : 2,
@@ -328,9 +328,9 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
 
   /** The recording: from the first tick, or with the ticks of a relay that is lost. */
   #keep(takeover?: Takeover): MatchKeeping {
-    const { relay: { log }, seed, id, type: { game, record } } = this
+    const { relay: { log }, seed, id, type: { game, record, referee } } = this
     const recorder = record?.({ id, seed, game, log, ...(takeover && { takeover }) })
-    return new MatchKeeping(recorder, log, this.#sha256, () => this.#judged())
+    return new MatchKeeping(recorder, log, this.#sha256, () => this.#judged(), referee !== undefined)
   }
 
   #handleVerdict(event: JudgeEvent): void {
@@ -352,7 +352,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const { relay: { log }, seed } = this
     let root: Root | undefined
     try {
-      root = await this.type.referee?.judge(seed, log, tick)
+      root = await this.type.referee?.judge(seed, log, tick, this.keeping.agreed)
     } catch {
       // reason: a referee that throws cannot decide
     }

@@ -8,7 +8,7 @@ import type { TickLog } from '../order/tick-log.ts'
 import { RANKED_RELAY, type RelayOptions } from '../order-relay/relay-options.ts'
 import type { RelayNotice } from '../order-relay/relay-watch.ts'
 import type { RoomRules } from '../rooms/room-rules.ts'
-import type { RecordedMatch, RelayRecorder } from './match-keeping.ts'
+import type { AgreedState, RecordedMatch, RelayRecorder } from './match-keeping.ts'
 
 /** The rules of a room with a lockstep match. */
 export interface RelayRoomType extends RoomRules {
@@ -39,8 +39,13 @@ export interface RelayRoomType extends RoomRules {
 
 /** A program with the game, which steps it to decide which state is right. */
 export interface Referee {
-  /** The hash of the state after a tick of the log. Undefined: it cannot be known. */
-  judge(seed: number, log: TickLog, tick: Tick): Root | undefined | Promise<Root | undefined>
+  /**
+   * The hash of the state after a tick of the log. Undefined: it cannot be known. `agreed`: the last state on which the
+   * players agreed, half a minute old at most. Undefined: there is none yet.
+   */
+  judge(
+    seed: number, log: TickLog, tick: Tick, agreed?: AgreedState,
+  ): Root | undefined | Promise<Root | undefined>
 }
 
 /** The rules of ranked matches: no player has an advantage by its line, and none can choose the seed. */
