@@ -1,10 +1,14 @@
 /** Failures of the services that players meet by: tracker, rendezvous and relay. */
 
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { bestProvider, browse } from 'tickwire/node'
 import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts'
+import { hasRedis } from '../contract/redis-server.ts'
 import type { ChaosRow } from './chaos-row.ts'
-import { type ChaosStage, ended, sleep, until } from './chaos-stage.ts'
+import { type ChaosStage, ended, freePort, sleep, status, until } from './chaos-stage.ts'
+import { haproxy } from './haproxy.ts'
 
 const LISTED_MS = 11_000
 const CODE_MS = 6000
@@ -79,15 +83,7 @@ const rendezvousKilled: ChaosRow = {
     rendezvous.child.kill('SIGKILL')
     await sleep(4000)
     await stage.service('rendezvous', options, rendezvous.port)
-    const again = await until(async () => {
-      const response = await fetch(`${rendezvous.url}/v1/joins`, {
-        method: 'POST', body: JSON.stringify({ code }), headers: { 'content-type': 'application/json' },
-      })
-      await response.arrayBuffer()
-      // Wrong codes are limited, and until the host is back its code is one.
-      if (response.status === 404) await sleep(800)
-      return response.status === 200
-    }, 'the code works')
+    const again = await until(async () => await joinStatus(rendezvous.url, code) === 200, 'the code works')
     const late = await stage.guests(['2', hosted.where, rendezvous.url, 'race'])
     await until(() => late.now.playing + late.now.failed === 2, 'two more guests have tried')
     return {
@@ -95,6 +91,56 @@ const rendezvousKilled: ChaosRow = {
       code_again_ms: again, failed_joins: late.now.failed,
     }
   },
+}
+
+const rendezvousInstancesKilled: ChaosRow = {
+  name: 'rendezvous-instances-killed',
+  what: 'kill -9 of each of three instances of a rendezvous behind HAProxy, one after the other',
+  missing: hasRedis && spawnSync('haproxy', ['-v']).status === 0 ? undefined : 'redis-server or haproxy is missing',
+  bars: { lost_matches: 0, changed_codes: 0, code_again_ms: CODE_MS, failed_joins: 0 },
+  async run(stage) {
+    const redis = await stage.redis()
+    const options = ['--store', redis.url, '--key-file', `${stage.folder}/rendezvous.key`, '--proxy', '127.0.0.1']
+    const instances = []
+    for (let index = 0; index < 3; index++) instances.push(await stage.service('rendezvous', options))
+    const front = await freePort()
+    const url = `http://127.0.0.1:${front}`
+    writeFileSync(`${stage.folder}/haproxy.cfg`, haproxy(front, instances.map(({ port }) => port)))
+    stage.spawn('haproxy', ['-db', '-f', `${stage.folder}/haproxy.cfg`])
+    await until(async () => await status(`${url}/v1/relays`) === 200, 'the proxy answers')
+    const hosted = await stage.match(['host', url, 'race'])
+    const code = hosted.where
+    const guests = await stage.guests(['2', code, url, 'race'])
+    await until(() => guests.now.playing === 2, '2 guests play')
+    let [again, failed] = [0, 0]
+    for (const { child, port } of instances) {
+      child.kill('SIGKILL')
+      await ended(child)
+      again = Math.max(again, await until(async () => await joinStatus(url, code) === 200, 'the code works'))
+      const late = await stage.guests(['1', code, url, 'race'])
+      await until(() => late.now.playing + late.now.failed === 1, 'one more guest has tried')
+      failed += late.now.failed
+      await stage.service('rendezvous', options, port)
+      // HAProxy takes it up again after two good checks.
+      await sleep(1500)
+    }
+    return {
+      lost_matches: guests.lost, changed_codes: Number(hosted.where !== code), code_again_ms: again,
+      failed_joins: failed,
+    }
+  },
+}
+
+/** The status of a join by this code. */
+async function joinStatus(url: string, code: string): Promise<number> {
+  const response = await fetch(`${url}/v1/joins`, {
+    method: 'POST', body: JSON.stringify({ code }), headers: { 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(2000),
+  }).catch(() => undefined)
+  await response?.arrayBuffer()
+  // Wrong codes are limited, and until its host is back a code is one.
+  if (response?.status === 404) await sleep(800)
+  return response?.status ?? 0
 }
 
 const relayKilled: ChaosRow = {
@@ -118,4 +164,6 @@ const relayKilled: ChaosRow = {
   },
 }
 
-export const SERVICE_ROWS: readonly ChaosRow[] = [trackerKilled, rendezvousKilled, relayKilled]
+export const SERVICE_ROWS: readonly ChaosRow[] = [
+  trackerKilled, rendezvousKilled, rendezvousInstancesKilled, relayKilled,
+]

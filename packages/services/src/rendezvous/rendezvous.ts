@@ -8,6 +8,7 @@ import { ConfigError } from 'tickwire'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
 import { DRAIN_OPTION, drainService } from '../http/readiness.ts'
+import { STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import type { KnownRelay } from './relay-issuer.ts'
@@ -40,6 +41,7 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     page: { kind: 'text', value: 'URL', help: 'where links lead (the rendezvous itself)' },
     origin: { kind: 'list', value: 'URL', help: 'pages of this origin may use it; "any" for all' },
     proxy: { kind: 'list', value: 'IP', help: 'a proxy whose client addresses are trusted' },
+    store: STORE_OPTION,
     drain: DRAIN_OPTION,
     'otel-exporter-otlp-endpoint': OTLP_OPTION,
     ops: { kind: 'whole', default: 9091, help: 'TCP port of /healthz, /readyz and /metrics' },
@@ -49,9 +51,14 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     const { port, address, relay, issuer, audience, page, origin, proxy, ops, static: folder } = options
     if (relay.length > 0 && issuer === undefined)
       throw new ConfigError('--issuer', 'missing', 'give the secret key of the issuer; relays have its public key.')
+    if (options.store?.startsWith('redis') === true && options['key-file'] === undefined) {
+      throw new ConfigError(
+        '--store', 'needs --key-file', 'give all instances the same file: it proves hosts at each of them.',
+      )
+    }
     const traces = openTraces({ service: 'rendezvous', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveRendezvous({
-      tracer: traces?.tracer,
+      tracer: traces?.tracer, ...(options.store !== undefined && { store: options.store }),
       port, audience, relays: relay.map(readRelay), codeMs: options['code-ttl'],
       sessionsMax: options['max-sessions'], origins: origin.includes('any') ? 'any' : origin, trustedProxies: proxy,
       ...(address !== undefined && { address }), ...(page !== undefined && { pageUrl: page }),
@@ -77,7 +84,13 @@ function readRelay(text: string): KnownRelay {
 
 /** The secret in a file, which is made if it is missing. */
 function readSecret(file: string): Uint8Array {
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { mode: 0o600 })
+  try {
+    // Another instance may make it at the same time: the first one wins.
+    const made = `${randomBytes(KEY_BYTES).toString('hex')}\n`
+    if (!existsSync(file)) writeFileSync(file, made, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
   const text = readFileSync(file, 'utf8').trim()
   if (!KEY_TEXT.test(text))
     throw new ConfigError('--key-file', `${file} has no key`, 'delete the file; it is made again.')

@@ -6,17 +6,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { isAllowedOrigin, monotonicNow } from 'tickwire/node'
 import { HttpRefusal, originOf, type Site } from '../http/site.ts'
-import { GuessLimit } from './guess-limit.ts'
+import { GuessLimit, originName } from './guess-limit.ts'
 import { readCode } from './join-code.ts'
 import type { RelayIssuer } from './relay-issuer.ts'
+import type { HomeAnswer, HomeRequest, SessionDirectory } from './session-directory.ts'
 import {
   Join, JoinAnswer, NewSession, Refusal, RelaysAnswer, ResumedSession, SessionAnswer, SessionId,
 } from './schemas.ts'
-import type { Session, Sessions } from './sessions.ts'
+import type { Session, SessionProof, Sessions } from './sessions.ts'
 
 /** The parts that the routes use. */
 export interface RendezvousDesk {
   readonly sessions: Sessions
+  /** Sessions of other instances. Undefined: this is the only one. */
+  readonly directory: SessionDirectory | undefined
   readonly relays: RelayIssuer
   /** Where the page of the game is; undefined: at the address of the rendezvous itself. */
   readonly pageUrl: string | undefined
@@ -45,10 +48,48 @@ export function createRendezvousCounts(): RendezvousCounts {
 
 const FULL = new HttpRefusal(503, 'full', 'No place for another session.', 'Try again later, or end another session.')
 
+const HOST_AWAY = new HttpRefusal(503, 'host-away', 'The host is not connected.', 'Try again in a few seconds.')
+const NO_SUCH_CODE =
+  new HttpRefusal(404, 'no-such-code', 'No match has this code.', 'Check the code; it may have expired.')
+
+/** Whether another instance has the session of a host, and lives. */
+async function isAtHome(proof: SessionProof, directory: SessionDirectory | undefined): Promise<boolean> {
+  const home = await directory?.homeOf(proof)
+  if (home === undefined) return false
+  return (await directory?.ask(home, { kind: 'resume', proof }))?.status === 200
+}
+
+/** Answers another instance about a session that lives here. */
+function answerHome(request: HomeRequest, desk: RendezvousDesk): HomeAnswer {
+  const now = monotonicNow()
+  const { sessions } = desk
+  if (request.kind === 'resume') {
+    const session = sessions.get(request.proof.session)
+    if (session === undefined || !sessions.isProven(request.proof)) return { status: 404, body: undefined }
+    sessions.keep(now, session)
+    return { status: 200, body: undefined }
+  }
+  try {
+    const read = readCode(request.code)
+    const session = read === undefined ? undefined : sessions.find(now, read.code, read.key)
+    if (session === undefined) throw NO_SUCH_CODE
+    return { status: 200, body: joinAnswer(session, request.fingerprint, desk, now) }
+  } catch (error) {
+    if (!(error instanceof HttpRefusal)) throw error
+    const { statusCode: status, code, message, fix } = error
+    return { status, body: { error: { code, message, fix } } }
+  }
+}
+
 /** Adds the routes. */
 export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
   const guesses = new GuessLimit()
-  const { sessions, counts } = desk
+  const { sessions, counts, directory } = desk
+  const noteGuess = async (now: number, origin: string): Promise<void> => {
+    guesses.note(now, origin)
+    if (await directory?.countGuess(originName(origin)) === true) guesses.exhaust(now, origin)
+  }
+  if (directory !== undefined) directory.onRequest = (request) => answerHome(request, desk)
   app.addHook('onRequest', (request, reply, done) => allowPage(request, reply, desk, done))
   app.options('/v1/*', { schema: { hide: true } }, (_request, reply) => reply.code(204).send())
   app.post('/v1/sessions', {
@@ -58,6 +99,7 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
     const session = sessions.create(monotonicNow(), originOf(request), description, strong)
     if (session === 'full') throw FULL
     counts.created++
+    await directory?.announce(session)
     return reply.code(201).send(answerOf(session, desk, request))
   })
   app.put('/v1/sessions/:session', {
@@ -67,16 +109,23 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
   }, async (request) => {
     const { code, key, secret, ...description } = request.body
     const proof = { session: request.params.session, code, key, secret }
+    const isElsewhere = sessions.isProven(proof) && sessions.get(proof.session) === undefined
+      && await isAtHome(proof, directory)
+    if (isElsewhere) {
+      counts.resumed++
+      return answerOf({ id: proof.session, code, key }, desk, request)
+    }
     const session = sessions.resume(monotonicNow(), originOf(request), description, proof)
     if (session === 'full') throw FULL
     if (session === 'refused') throw new HttpRefusal(403, 'secret', 'Not the host of it.', 'Make a new session.')
     counts.resumed++
+    await directory?.announce(session, true)
     return answerOf(session, desk, request)
   })
   app.get('/v1/relays', { schema: { response: { 200: RelaysAnswer } } }, () => ({ relays: desk.relays.known() }))
   app.post('/v1/joins', {
     schema: { body: Join, response: { 200: JoinAnswer, '4xx': Refusal, '5xx': Refusal } },
-  }, async (request) => {
+  }, async (request, reply) => {
     const now = monotonicNow()
     const origin = originOf(request)
     // Nothing is looked up, so a right guess gets the same answer as a wrong one.
@@ -86,10 +135,19 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
     }
     const read = readCode(request.body.code)
     const session = read === undefined ? undefined : sessions.find(now, read.code, read.key)
+    const home = session !== undefined || read === undefined ? undefined : await directory?.homeOf(read)
+    if (home !== undefined) {
+      const { code, fingerprint } = request.body
+      const answer = await directory?.ask(home, { kind: 'join', code, fingerprint })
+      if (answer === undefined) throw HOST_AWAY
+      if (answer.status === 404) await noteGuess(now, origin)
+      // reason: the home made it by the same schemas.
+      return await reply.code(answer.status as 200).send(answer.body as Static<typeof JoinAnswer>)
+    }
     if (session === undefined) {
-      guesses.note(now, origin)
+      await noteGuess(now, origin)
       counts.wrong++
-      throw new HttpRefusal(404, 'no-such-code', 'No match has this code.', 'Check the code; it may have expired.')
+      throw NO_SUCH_CODE
     }
     return joinAnswer(session, request.body.fingerprint, desk, now)
   })
@@ -104,7 +162,7 @@ function joinAnswer(
   }
   if (!session.isHostHere) {
     counts.hostAway++
-    throw new HttpRefusal(503, 'host-away', 'The host is not connected.', 'Try again in a few seconds.')
+    throw HOST_AWAY
   }
   const ticket = sessions.admit(now, session)
   if (ticket === 'full') {
@@ -117,7 +175,8 @@ function joinAnswer(
 }
 
 function answerOf(
-  session: Session, { sessions, relays, pageUrl, pageQuery }: RendezvousDesk, request: FastifyRequest,
+  session: Pick<Session, 'id' | 'code' | 'key'>, { sessions, relays, pageUrl, pageQuery }: RendezvousDesk,
+  request: FastifyRequest,
 ): Static<typeof SessionAnswer> {
   const { id, code, key } = session
   return {

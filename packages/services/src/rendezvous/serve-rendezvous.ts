@@ -12,10 +12,13 @@ import type { Registry } from 'prom-client'
 import type { Tracer } from 'tickwire'
 import { Readiness } from '../http/readiness.ts'
 import { createSite, listenSite, type Site } from '../http/site.ts'
+import type { Leases } from '../store/leases.ts'
+import { openLeases } from '../store/open-store.ts'
 import { createRegistry, readCounter, readGauge } from '../telemetry/metrics.ts'
 import { VERSION } from '../version.ts'
 import { type KnownRelay, RelayIssuer } from './relay-issuer.ts'
 import { addRendezvousRoutes, createRendezvousCounts, type RendezvousCounts } from './routes.ts'
+import { SessionDirectory } from './session-directory.ts'
 import { Sessions } from './sessions.ts'
 import { SignalSockets } from './signal-sockets.ts'
 
@@ -39,6 +42,11 @@ export interface RendezvousOptions {
   readonly audience?: string
   /** 32 secret bytes, the same after a restart: hosts then keep their codes. Default: random. */
   readonly secretKey?: Uint8Array
+  /**
+   * `redis://…`: several instances share their sessions, so a host and its guests may be at different ones. All of
+   * them need the same `secretKey` and `issuer`. Default: memory.
+   */
+  readonly store?: string
   /** How long a code is valid without its host, in ms. Default 600,000. */
   readonly codeMs?: number
   /** Most sessions at once. Default 10,000. */
@@ -79,20 +87,22 @@ export async function serveRendezvous(options: RendezvousOptions = {}): Promise<
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
   })
   const readiness = new Readiness(app)
-  const { counts, issuerPublicKey, close } = await addRendezvous(app, options, registry)
+  const leases = options.store === undefined ? undefined : await openLeases(options.store, registry)
+  const { counts, issuerPublicKey, close } = await addRendezvous(app, options, registry, leases)
   const port = await listenSite(app, options.port ?? RENDEZVOUS_PORT_DEFAULT, options.address)
   return {
     port, counts, issuerPublicKey, registry, readiness,
     close: async () => {
       close()
       await app.close()
+      await leases?.close()
     },
   }
 }
 
 /** Adds a rendezvous to a site, which must carry `MEMBERS_MAX` WebSockets. */
 export async function addRendezvous(
-  app: Site, options: RendezvousOptions, registry: Registry,
+  app: Site, options: RendezvousOptions, registry: Registry, leases?: Leases,
 ): Promise<Pick<ServingRendezvous, 'counts' | 'issuerPublicKey'> & { close(): void }> {
   const { origins = [], codeMs = 600_000, sessionsMax = 10_000 } = options
   const sessions = new Sessions(
@@ -102,14 +112,24 @@ export async function addRendezvous(
     options.relays ?? [], options.issuer ?? randomBytes(32), options.audience ?? 'relay',
   )
   const counts = createRendezvousCounts()
+  const directory = leases?.isShared === true ? new SessionDirectory(leases, sessions) : undefined
   const { pageUrl, pageQuery = '' } = options
   await app.register(async (scope) => {
     // reason: a scope of a site has the same types as the site.
-    addRendezvousRoutes(scope as unknown as Site, { sessions, relays, counts, origins, pageUrl, pageQuery })
+    addRendezvousRoutes(scope as unknown as Site, { sessions, directory, relays, counts, origins, pageUrl, pageQuery })
   })
-  const sockets = new SignalSockets(app.server, sessions, origins, options.tracer)
+  const sockets = new SignalSockets(app.server, sessions, origins, { tracer: options.tracer, directory })
+  if (directory !== undefined) {
+    directory.onLost = (session) => {
+      sockets.drop(session)
+      sessions.remove(session)
+    }
+  }
   addMetrics(registry, sessions, sockets, counts)
-  return { counts, issuerPublicKey: relays.publicKey, close: () => sockets.close() }
+  return { counts, issuerPublicKey: relays.publicKey, close: () => {
+    sockets.close()
+    directory?.close()
+  } }
 }
 
 function addMetrics(registry: Registry, sessions: Sessions, sockets: SignalSockets, counts: RendezvousCounts): void {

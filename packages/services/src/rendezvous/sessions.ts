@@ -61,6 +61,8 @@ const CODE_TRIES = 20
 const GUEST_NAME = /^g[0-9a-f]{16}$/
 
 export class Sessions {
+  /** A session has ended, or its time is over. */
+  onRemoved: (session: Session) => void = () => {}
   readonly limits: SessionLimits
   readonly #secretKey: Uint8Array
   readonly #byId: Map<string, Session> = new Map()
@@ -74,6 +76,10 @@ export class Sessions {
 
   get size(): number {
     return this.#byId.size
+  }
+
+  get all(): readonly Session[] {
+    return [...this.#byId.values()]
   }
 
   /** Makes a session, or says why not. */
@@ -93,7 +99,7 @@ export class Sessions {
     if (!this.isProven(proof)) return 'refused'
     const here = this.#byId.get(proof.session)
     if (here !== undefined) {
-      here.expiresAt = now + this.limits.codeMs
+      this.keep(now, here)
       return here
     }
     // Another host drew the code meanwhile: rare, and the owner of the older secret gets another code.
@@ -167,9 +173,14 @@ export class Sessions {
     session.expiresAt = isHere ? Infinity : now + this.limits.codeMs
   }
 
+  /** The host is coming back: its code is valid for a while. */
+  keep(now: number, session: Session): void {
+    if (!session.isHostHere) session.expiresAt = now + this.limits.codeMs
+  }
+
   /** Ends a session at once. */
   remove(session: Session): void {
-    this.#byId.delete(session.id)
+    if (this.#byId.delete(session.id)) this.onRemoved(session)
     if (this.#byCode.get(session.code) === session) this.#byCode.delete(session.code)
   }
 

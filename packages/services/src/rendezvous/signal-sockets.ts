@@ -20,7 +20,10 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isAllowedOrigin, monotonicNow } from 'tickwire/node'
 import type { TraceSpan, Tracer } from 'tickwire'
-import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
+import type { SignalSocket } from './remote-socket.ts'
+import type { SessionDirectory } from './session-directory.ts'
+import { SocketBridge } from './socket-bridge.ts'
 import type { Session, Sessions } from './sessions.ts'
 
 export const SIGNAL_PATH = '/v1/signal'
@@ -52,7 +55,7 @@ interface MemberText {
 interface Member {
   readonly session: Session
   readonly name: string
-  readonly socket: WebSocket
+  readonly socket: SignalSocket
   isAlive: boolean
   /** From its welcome to the first answer of the host. Undefined: it is not traced. */
   readonly span: TraceSpan | undefined
@@ -61,20 +64,34 @@ interface Member {
   filledAt: number
 }
 
+/** Parts that a rendezvous may have. */
+interface SignalParts {
+  /** Records joins that come with a span. */
+  readonly tracer?: Tracer | undefined
+  /** Sessions of other instances. */
+  readonly directory?: SessionDirectory | undefined
+}
+
 export class SignalSockets {
   /** Messages that were passed on. */
   signals: number = 0
   readonly #sessions: Sessions
   readonly #sockets: WebSocketServer
   readonly #tracer: Tracer | undefined
+  /** Sockets of sessions at other instances. Undefined: there are none. */
+  readonly #bridge: SocketBridge | undefined
   /** Members by session and name. */
   readonly #members: Map<string, Map<string, Member>> = new Map()
   readonly #pings: NodeJS.Timeout
 
   /** Serves SIGNAL_PATH of `server`. `origins`: pages that may use it, in addition to its own. */
-  constructor(server: Server, sessions: Sessions, origins: readonly string[] | 'any', tracer?: Tracer) {
+  constructor(
+    server: Server, sessions: Sessions, origins: readonly string[] | 'any',
+    { tracer, directory }: SignalParts = {},
+  ) {
     this.#sessions = sessions
     this.#tracer = tracer
+    this.#bridge = directory && new SocketBridge(directory, (socket) => this.#greet(socket, false))
     this.#sockets = new WebSocketServer({ noServer: true, maxPayload: SIGNAL_BYTES_MAX, perMessageDeflate: false })
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const isOurs = request.url?.split('?', 1)[0] === SIGNAL_PATH
@@ -82,7 +99,7 @@ export class SignalSockets {
         socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n')
         return
       }
-      this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#greet(opened))
+      this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#greet(opened, true))
     })
     this.#pings = setInterval(() => this.#ping(), PING_MS)
     this.#pings.unref()
@@ -95,24 +112,34 @@ export class SignalSockets {
 
   close(): void {
     clearInterval(this.#pings)
+    this.#bridge?.close()
     for (const socket of this.#sockets.clients) socket.terminate()
     this.#sockets.close()
   }
 
-  /** Waits for the first message. */
-  #greet(socket: WebSocket): void {
+  /** The members of a session look for it elsewhere: another instance is its home now. */
+  drop(session: Session): void {
+    for (const { socket } of [...this.#members.get(session.id)?.values() ?? []]) socket.terminate()
+  }
+
+  /** Waits for the first message. `isHere`: the socket is one of this instance. */
+  #greet(socket: SignalSocket, isHere: boolean): void {
     const late = setTimeout(() => socket.terminate(), HELLO_MS)
     socket.on('error', () => socket.terminate())
     socket.once('close', () => clearTimeout(late))
     socket.once('message', (data, isBinary) => {
       clearTimeout(late)
-      const member = isBinary ? undefined : this.#enter(socket, parse(data))
+      const text = isBinary ? undefined : parse(data)
+      const { session } = text ?? {}
+      const isElsewhere = isHere && typeof session === 'string' && this.#sessions.get(session) === undefined
+      if (isElsewhere && this.#bridge !== undefined) return this.#bridge.open(socket, session, String(data))
+      const member = this.#enter(socket, text)
       if (member === undefined) socket.close(4003, 'refused')
       else this.#welcome(member)
     })
   }
 
-  #enter(socket: WebSocket, text: MemberText | undefined): Member | undefined {
+  #enter(socket: SignalSocket, text: MemberText | undefined): Member | undefined {
     const now = monotonicNow()
     const { session: id } = text ?? {}
     const session = typeof id === 'string' ? this.#sessions.get(id) : undefined
@@ -215,12 +242,12 @@ function take(member: Member): boolean {
   return --member.allowance >= 0
 }
 
-function send(socket: WebSocket, message: object): void {
+function send(socket: SignalSocket, message: object): void {
   if (socket.bufferedAmount > UNSENT_BYTES_MAX) socket.terminate()
   else socket.send(JSON.stringify(message))
 }
 
-function parse(data: RawData): MemberText | undefined {
+function parse(data: unknown): MemberText | undefined {
   try {
     const value: unknown = JSON.parse(String(data))
     return typeof value === 'object' && value !== null ? value : undefined

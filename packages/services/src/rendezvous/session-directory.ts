@@ -1,0 +1,160 @@
+/**
+ * Sessions of several instances of a rendezvous, which share a store. A session lives in the memory of one instance,
+ * its home. The store knows which one that is, by the id and by the code, as leases that the home renews.
+ *
+ * ```
+ * a guest asks any instance ─▶ lease: the home ─▶ `join` to the home ─▶ its answer
+ * a socket opens anywhere   ─▶ lease: the home ─▶ its texts pass between both instances
+ * a home dies               ─▶ the host asks any instance, which becomes the home: the secret proves the host
+ * ```
+ *
+ * Requests between instances have a deadline. One without an answer counts as a home that is away.
+ */
+
+import type { Leases } from '../store/leases.ts'
+import { leaseIdOf, newLeaseId } from '../store/lease-key.ts'
+import { GUESSES_PER_HOUR, GUESSES_PER_MINUTE } from './guess-limit.ts'
+import type { Session, SessionProof, Sessions } from './sessions.ts'
+
+/** How long a home is known without a renewal. */
+const HOME_MS = 30_000
+const RENEW_MS = 10_000
+const ANSWER_MS = 1000
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+
+/** A request to the home of a session. */
+export type HomeRequest =
+  | { readonly kind: 'join'; readonly code: string; readonly fingerprint: string | undefined }
+  | { readonly kind: 'resume'; readonly proof: SessionProof }
+
+/** Its answer: the body of the response, or the refusal. */
+export interface HomeAnswer {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** A text about a socket that is open at another instance. */
+export interface SocketText {
+  readonly from: string
+  readonly socket: string
+  /** The first text opens it. Undefined: it was closed. */
+  readonly text: string | undefined
+  readonly isFirst?: boolean
+}
+
+interface Envelope {
+  readonly from: string
+  readonly ask?: string
+  readonly request?: HomeRequest
+  readonly answer?: string
+  readonly result?: HomeAnswer
+  readonly socket?: SocketText
+}
+
+export class SessionDirectory {
+  /** The name of this instance. */
+  readonly instance: string = newLeaseId()
+  /** Answers a request of another instance. */
+  onRequest: (request: HomeRequest) => HomeAnswer = () => ({ status: 503, body: undefined })
+  /** A text about a socket came. */
+  onSocket: (text: SocketText) => void = () => {}
+  /** Another instance is the home of this session now. */
+  onLost: (session: Session) => void = () => {}
+  readonly #leases: Leases
+  readonly #sessions: Sessions
+  readonly #waiting = new Map<string, (result: HomeAnswer | undefined) => void>()
+  readonly #timer: NodeJS.Timeout
+  readonly #stop: () => void
+
+  constructor(leases: Leases, sessions: Sessions) {
+    this.#leases = leases
+    this.#sessions = sessions
+    this.#stop = leases.onMessage(this.instance, (text) => this.#handle(text))
+    this.#timer = setInterval(() => void this.#renew(), RENEW_MS)
+    this.#timer.unref()
+    sessions.onRemoved = (session) => void this.#forget(session)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#stop()
+  }
+
+  /** This instance is the home of a session. `isTakenOver`: another one was, and is away. */
+  async announce(session: Session, isTakenOver: boolean = false): Promise<boolean> {
+    const ids = [session.id, idOfCode(session.code)]
+    if (isTakenOver) for (const id of ids) await this.#leases.take('code', id)
+    const puts = await Promise.all(ids.map(async (id) =>
+      await this.#leases.put('code', id, this.instance, this.instance, HOME_MS)))
+    return !puts.includes('taken')
+  }
+
+  /** The home of a session, by its id or its code. Undefined: there is none, or the store does not answer. */
+  async homeOf(by: { readonly session: string } | { readonly code: string }): Promise<string | undefined> {
+    const lease = await this.#leases.get('code', 'session' in by ? by.session : idOfCode(by.code))
+    return lease === undefined || lease === 'unavailable' || lease.value === this.instance ? undefined : lease.value
+  }
+
+  /** Asks the home of a session. Undefined: it does not answer. */
+  async ask(home: string, request: HomeRequest): Promise<HomeAnswer | undefined> {
+    const ask = newLeaseId()
+    return await new Promise((resolve) => {
+      const settle = (result: HomeAnswer | undefined): void => {
+        clearTimeout(late)
+        this.#waiting.delete(ask)
+        resolve(result)
+      }
+      const late = setTimeout(() => settle(undefined), ANSWER_MS)
+      this.#waiting.set(ask, settle)
+      void this.#send(home, { from: this.instance, ask, request }).then((sent) => {
+        if (sent !== 'ok') settle(undefined)
+      })
+    })
+  }
+
+  /** Counts a wrong code of an origin, for all instances. Returns whether it has no more. */
+  async countGuess(origin: string): Promise<boolean> {
+    const [minute, hour] = await Promise.all([
+      this.#leases.count('origin', leaseIdOf(`guesses in a minute ${origin}`), MINUTE_MS),
+      this.#leases.count('origin', leaseIdOf(`guesses in an hour ${origin}`), HOUR_MS),
+    ])
+    return (minute !== 'unavailable' && minute >= GUESSES_PER_MINUTE)
+      || (hour !== 'unavailable' && hour >= GUESSES_PER_HOUR)
+  }
+
+  /** Sends a text about a socket to another instance. While the store is away, it is lost. */
+  async sendSocket(instance: string, text: Omit<SocketText, 'from'>): Promise<'ok' | 'gone' | 'unavailable'> {
+    return await this.#send(instance, { from: this.instance, socket: { ...text, from: this.instance } })
+  }
+
+  /** Whether another instance has ended. While the store is away, none has. */
+  async hasEnded(instance: string): Promise<boolean> {
+    return await this.#send(instance, { from: this.instance }) === 'gone'
+  }
+
+  async #send(instance: string, envelope: Envelope): Promise<'ok' | 'gone' | 'unavailable'> {
+    return await this.#leases.send(instance, JSON.stringify(envelope))
+  }
+
+  #handle(text: string): void {
+    // Only instances with the same store send here.
+    const { from, ask, request, answer, result, socket } = JSON.parse(text) as Envelope
+    if (socket !== undefined) this.onSocket(socket)
+    else if (answer !== undefined) this.#waiting.get(answer)?.(result)
+    else if (ask !== undefined && request !== undefined)
+      void this.#send(from, { from: this.instance, answer: ask, result: this.onRequest(request) })
+  }
+
+  async #renew(): Promise<void> {
+    for (const session of this.#sessions.all) if (!await this.announce(session)) this.onLost(session)
+  }
+
+  async #forget({ id, code }: Session): Promise<void> {
+    for (const each of [id, idOfCode(code)]) await this.#leases.drop('code', each, this.instance)
+  }
+}
+
+function idOfCode(code: string): string {
+  return leaseIdOf(`join code ${code}`)
+}
