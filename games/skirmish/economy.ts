@@ -107,7 +107,7 @@ function build(field: Battlefield, unit: UnitObject): void {
   if (unit.mode === 0) sendOut(field, unit, 0, false)
 }
 
-/** Whether a building may stand at a cell: no rock, crystal or building on it or beside it. */
+/** Whether a building may stand at a cell: workers can go there, and no rock, crystal or building is in the way. */
 export function isFree(field: Battlefield, kind: number, cell: number): boolean {
   const { size } = BUILDINGS[kind]!
   const [left, top] = [columnOf(cell), rowOf(cell)]
@@ -115,7 +115,7 @@ export function isFree(field: Battlefield, kind: number, cell: number): boolean 
   for (let row = top - 1; row <= top + size; row++) {
     for (let column = left - 1; column <= left + size; column++) {
       const at = row * SIZE + column
-      if (field.map.rocks[at] !== 0 || field.covered[at] !== 0) return false
+      if (field.map.ground[at] === 0 || field.covered[at] !== 0) return false
     }
   }
   const isApart = (deposit: number): boolean =>

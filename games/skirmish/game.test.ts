@@ -32,7 +32,7 @@ function army(table: Table, seat: number, kind: number, count: number, atX = 60,
 
 test.each(KINDS)('[SKIRM1] map %s has starts, free deposits, an edge of rocks, and all are reached', (_, kind) => {
   for (const seed of [1, 2, 3, 99, 2 ** 40]) {
-    const { rocks, starts, deposits } = makeMap(seed, kind)
+    const { rocks, ground, starts, deposits } = makeMap(seed, kind)
     expect(starts).toHaveLength(8)
     expect(deposits.length).toBeGreaterThan(80)
     for (const cell of [...starts, ...deposits]) expect(rocks[cell]).toBe(0)
@@ -40,6 +40,8 @@ test.each(KINDS)('[SKIRM1] map %s has starts, free deposits, an edge of rocks, a
     const directions = new Uint8Array(CELLS)
     new FlowFinder(rocks).find(starts[0]!, directions)
     for (const cell of [...starts.slice(1), ...deposits]) expect(directions[cell]).not.toBe(NO_WAY)
+    directions[starts[0]!] = 0
+    expect(ground).toEqual(rocks.map((rock, cell) => (rock === 0 && directions[cell] !== NO_WAY ? 1 : 0)))
     expect(makeMap(seed, kind).rocks).toEqual(rocks)
   }
   expect(makeMap(1, kind).rocks).not.toEqual(makeMap(2, kind).rocks)
@@ -105,6 +107,24 @@ test('[SKIRM3] units move over the map, share a flow field, and end apart from e
     }
   }
   expect([...table.runner.world.each(Field)].filter(({ goal }) => goal === to)).toHaveLength(1)
+})
+
+test('[SKIRM3] a unit on either side of a building walks around it', () => {
+  const table = alone()
+  const home = makeMap(1).starts[0]!
+  const walkers: UnitObject[] = []
+  const goals: number[] = []
+  // From all around the headquarters to the other side of it.
+  const from = [[4, 0], [4, 1], [4, -1], [-4, 1], [-4, -2], [0, 4], [1, 4], [1, -4], [-2, -4], [3, 3]] as const
+  for (const [dx, dy] of from) {
+    walkers.push(...army(table, 0, RAIDER, 1, columnOf(home) + dx, rowOf(home) + dy))
+    goals.push(cellAt(columnOf(home) - dx, rowOf(home) - Math.trunc(dy / 2)))
+  }
+  table.run(1)
+  walkers.forEach(({ id }, each) =>
+    table.order({ name: 'Move', values: { units: [id], to: goals[each]!, isQueued: false } }))
+  table.run(8 * 30)
+  expect(walkers.map(({ mode }) => mode)).toEqual(walkers.map(() => IDLE))
 })
 
 test('[SKIRM3] two tanks keep farther apart than two soldiers', () => {

@@ -18,6 +18,8 @@ const OUTER_DEPOSITS = 5
 export interface GameMap {
   /** 1: rock. Indexed by cell. */
   readonly rocks: Uint8Array
+  /** 1: units can go there. Some free cells are enclosed by rocks. Indexed by cell. */
+  readonly ground: Uint8Array
   /** The cells of the headquarters' centres. Indexed by seat. */
   readonly starts: readonly number[]
   /** The cells of all deposits. */
@@ -50,7 +52,22 @@ export function makeMap(seed: number, kind: number = 0): GameMap {
   for (let at = 0; at < SIZE; at++) {
     for (const edge of [cellAt(at, 0), cellAt(at, SIZE - 1), cellAt(0, at), cellAt(SIZE - 1, at)]) rocks[edge] = 1
   }
-  return { rocks, starts, deposits }
+  return { rocks, ground: groundOf(rocks, starts[0]!), starts, deposits }
+}
+
+/** The cells that can be reached from a cell, by steps to the sides. The map has an edge of rocks. */
+function groundOf(rocks: Uint8Array, from: number): Uint8Array {
+  const ground = new Uint8Array(CELLS)
+  ground[from] = 1
+  const waiting = [from]
+  for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) {
+    for (const next of [cell + 1, cell - 1, cell + SIZE, cell - SIZE]) {
+      if (rocks[next] !== 0 || ground[next] !== 0) continue
+      ground[next] = 1
+      waiting.push(next)
+    }
+  }
+  return ground
 }
 
 /** Removes the rocks between a start and the centre. */

@@ -6,6 +6,7 @@ import { form } from '../../test/form.ts'
 import { battlefieldOf, flowFields } from './battlefield.ts'
 import { ADVANCING, Crystal, Field, Line, mapKindOf, Unit } from './definitions.ts'
 import { LAYOUTS } from './layouts.ts'
+import { skirmishGame } from './game.ts'
 import { COUNTDOWN, Ready, Vote } from './lobby.ts'
 import { makeMap } from './map.ts'
 import { CELLS } from './map-cells.ts'
@@ -252,6 +253,38 @@ test('[SKIRM27] in the lobby players choose a map: everything stands on the new 
   const copy = new World(table.game.entities, { seed: world.seed })
   expect(restoreWorld(copy, encodeWorld(world)!)).toBe('restored')
   expect(battlefieldOf(copy).map).toEqual(makeMap(5, 2))
+})
+
+test.each([2, 3, 4])('[SKIRM29] %i against %i: teams are set up in the lobby, and allies win together', (size) => {
+  const table = new Table({ players: 1, hasLobby: true })
+  // One game for relays and players, whatever the teams are.
+  expect(table.game.fingerprint).toEqual(skirmishGame().fingerprint)
+  table.run(2)
+  table.order({ name: 'Sit', values: { seat: 2 * size - 1 } })
+  for (let seat = 0; seat < 8; seat++) {
+    const [team, level] = [seat < size ? 0 : 1, seat < 2 * size ? table.seat(seat).level : 0]
+    table.order({ name: 'SetUp', values: { seat, team, level } })
+    table.run(1)
+  }
+  table.order({ name: 'Ready', values: { isReady: true } })
+  table.run(COUNTDOWN + 5)
+  expect(table.match.beganAt).toBeGreaterThan(0)
+  for (let seat = 0; seat < 8; seat++)
+    expect([table.seat(seat).isOut, table.units(seat).length > 0]).toEqual([seat >= 2 * size, seat < 2 * size])
+  const [own] = table.units(2 * size - 1)
+  const [ally] = table.units(size)
+  const [enemy] = table.units(0)
+  expect(table.order({ name: 'Attack', values: { units: [own!.id], target: ally!.id } })).toBe('refused')
+  expect(table.order({ name: 'Attack', values: { units: [own!.id], target: enemy!.id } })).toBe('sent')
+  // An ally falls, and the match goes on. The last enemy falls, and the team has won.
+  table.seat(size).isOut = true
+  for (let seat = 0; seat < size; seat++) {
+    table.run(3)
+    expect(table.match.winner).toBe(0)
+    table.seat(seat).isOut = true
+  }
+  table.run(3)
+  expect(table.match.winner).toBe(2)
 })
 
 test('[SKIRM14] a vote of all other players but one gives the seat of a player to a bot', () => {

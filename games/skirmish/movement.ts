@@ -25,8 +25,8 @@ const DIAGONAL = 181 / 256
 const AHEAD = 0.6
 /** Up to this distance a unit may walk straight to its goal. */
 const STRAIGHT_MAX = 12
-/** Eighths of a turn that are tried where a building is in the way, for units that turn left. */
-const TURNS: readonly number[] = [1, 2, -1, -2, 3, -3]
+/** Eighths of a turn that are tried where a building is in the way. */
+const TURNS: readonly number[] = [1, 2, 3, -1, -2, -3]
 
 /** The way of the unit that is being moved. A unit is moved at a time, so one is enough. */
 // lint-ok: written before it is read
@@ -95,13 +95,20 @@ function aimAt(field: Battlefield, at: number, toX: number, toY: number): void {
   way.y = dy / length
 }
 
-/** Turns the way of a unit where a building is in front of it. A unit inside of a building walks out freely. */
+/**
+ * Turns the way of a unit where a building is in front of it. A unit inside of a building walks out freely.
+ *
+ * It turns away from the middle of the building. So it stays on the side on which it began: a unit that chooses by what
+ * is free walks back and forth at a wall.
+ */
 function avoidBuildings(field: Battlefield, at: number): void {
   const [x, y] = [field.x[at]!, field.y[at]!]
   const { covered } = field
-  if (covered[((y + way.y * AHEAD) | 0) * SIZE + ((x + way.x * AHEAD) | 0)] === 0) return
-  if (covered[(y | 0) * SIZE + (x | 0)] !== 0) return
-  const [wayX, wayY, side] = [way.x, way.y, (at & 1) === 0 ? 1 : -1]
+  const ahead = covered[((y + way.y * AHEAD) | 0) * SIZE + ((x + way.x * AHEAD) | 0)]!
+  if (ahead === 0 || covered[(y | 0) * SIZE + (x | 0)] !== 0) return
+  const [wayX, wayY, building] = [way.x, way.y, field.buildings[ahead - 1]!]
+  const across = (field.middleX(building) - x) * wayY - (field.middleY(building) - y) * wayX
+  const side = across > 0 || (across === 0 && (at & 1) === 0) ? 1 : -1
   for (let each = 0; each < TURNS.length; each++) {
     turn(wayX, wayY, TURNS[each]! * side)
     const cell = ((y + way.y * AHEAD) | 0) * SIZE + ((x + way.x * AHEAD) | 0)

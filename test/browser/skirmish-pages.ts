@@ -107,12 +107,12 @@ export async function goHome(page: Page): Promise<{ readonly x: number; readonly
 }
 
 /** All pages have the same hash after a tick that is still to come. */
-export async function expectSameHash(pages: readonly Page[]): Promise<void> {
+export async function expectSameHash(pages: readonly Page[], ms?: number): Promise<void> {
   const [first] = pages
   const tick = Number(await first!.evaluate('skirmish.room.tick')) + 30
   const hashes: unknown[] = []
   for (const page of pages) {
-    await until(page, `skirmish.hashAt(${tick}) !== undefined`)
+    await until(page, `skirmish.hashAt(${tick}) !== undefined`, ms)
     hashes.push(await page.evaluate(`skirmish.hashAt(${tick})`))
   }
   expect(new Set(hashes).size, hashes.join(' ')).toBe(1)

@@ -72,6 +72,10 @@ browserTest('[SKIRM23] the lobby has seats, teams, bots, maps, speed, chat and s
   await bo.keyboard.type('hello <b>all</b>')
   await bo.keyboard.press('Enter')
   await until(ada, 'document.querySelector("#chat").textContent === "Bo: hello <b>all</b>"')
+  // Speed and map, teams and bots: nothing of the network can be chosen.
+  const controls = `[...new Set([...document.querySelectorAll('#lobby select, #lobby input, #lobby button')]
+    .map((each) => each.id || (each.ariaLabel ?? each.textContent).split(' ')[0]))].sort().join(' ')`
+  expect(await ada.evaluate(controls)).toBe('Boulders Canyons Citadel bot lobby-leave ready sit speed team')
   // One player that is not ready holds the match.
   await ada.click('#ready')
   await until(bo, 'document.querySelector("#seats tr:nth-child(1)").textContent.includes("✓")')

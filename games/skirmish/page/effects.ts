@@ -1,6 +1,8 @@
 /** Shots, sparks and markers. They are cosmetic: a slow page draws fewer of them, and the match is the same. */
 
 import * as THREE from 'three'
+import { CosmeticPrng } from 'tickwire/browser'
+import { effect, SyncedPrng } from './effect-tiers.ts'
 import { Flock } from './flock.ts'
 import type { Happening } from './memory.ts'
 import { SEAT_COLOURS } from './palette.ts'
@@ -20,6 +22,9 @@ const ARTILLERY = 4
 interface Tracer { x: number; y: number; toX: number; toY: number; age: number; colour: number; isShell: boolean }
 interface SparkBit { x: number; h: number; y: number; vx: number; vh: number; vy: number; age: number; life: number
   size: number; colour: number }
+/** Sparks of one place. `most`: how many, if nothing is reduced. */
+interface Burst { readonly x: number; readonly y: number; readonly most: number; readonly colour: number
+  readonly size: number }
 interface Flash { x: number; y: number; age: number; life: number; size: number; colour: number }
 interface Marker { x: number; y: number; age: number; colour: number; size: number }
 
@@ -35,7 +40,11 @@ export class Effects {
   readonly #bits: Flock
   readonly #rings: Flock
   readonly #spots: Flock
-  #dice = 1
+  readonly #free = new CosmeticPrng(1)
+  /** The sparks of what falls, the same on every page. */
+  readonly #fall = effect('fall', 'synced', (dice, burst: Burst) => this.#burst(dice, burst))
+  /** The sparks where a shot ends, when this page draws its end. */
+  readonly #impact = effect('impact', 'free', (dice, burst: Burst) => this.#burst(dice, burst))
 
   constructor() {
     const glow = new THREE.MeshBasicMaterial({ transparent: true, blending: THREE.AdditiveBlending, depthWrite: false })
@@ -61,7 +70,10 @@ export class Effects {
       this.#flash(happening.x, happening.y, isShell ? 1.6 : 0.8, SEAT_COLOURS[happening.by]!, 0.12)
     } else if (happening.kind === 'fall') {
       const isBuilding = happening.size > 0
-      this.burst(happening.x, happening.y, isBuilding ? 40 : 12, SEAT_COLOURS[happening.seat]!, isBuilding ? 2.2 : 1)
+      this.#fall(new SyncedPrng(happening.id), {
+        x: happening.x, y: happening.y, most: isBuilding ? 40 : 12, colour: SEAT_COLOURS[happening.seat]!,
+        size: isBuilding ? 2.2 : 1,
+      })
       this.#flash(happening.x, happening.y, isBuilding ? 9 : 1.8, 0xffa055, isBuilding ? 0.9 : 0.4)
     }
   }
@@ -80,13 +92,13 @@ export class Effects {
     if (this.#flashes.length < FLASHES && !this.isReduced) this.#flashes.push({ x, y, age: 0, life, size, colour })
   }
 
-  burst(x: number, y: number, most: number, colour: number, size: number): void {
+  #burst(dice: CosmeticPrng | SyncedPrng, { x, y, most, colour, size }: Burst): void {
     const count = this.isReduced ? Math.ceil(most / 4) : most
     for (let each = 0; each < count && this.#sparks.length < SPARKS; each++) {
-      const [turn, speed] = [this.#roll() * 6.283, (0.6 + this.#roll() * 2.4) * size]
+      const [turn, speed] = [dice.float() * 6.283, (0.6 + dice.float() * 2.4) * size]
       this.#sparks.push({
-        x, h: 0.4, y, vx: Math.cos(turn) * speed, vh: 1 + this.#roll() * 4 * size, vy: Math.sin(turn) * speed,
-        age: 0, life: 0.35 + this.#roll() * 0.5, size: (0.12 + this.#roll() * 0.24) * size,
+        x, h: 0.4, y, vx: Math.cos(turn) * speed, vh: 1 + dice.float() * 4 * size, vy: Math.sin(turn) * speed,
+        age: 0, life: 0.35 + dice.float() * 0.5, size: (0.12 + dice.float() * 0.24) * size,
         colour: each % 3 === 0 ? 0xfff2c8 : each % 3 === 1 ? 0xff8a3c : colour,
       })
     }
@@ -128,7 +140,10 @@ export class Effects {
       const share = tracer.age / (tracer.isShell ? SHELL_S : SHOT_S)
       const [dx, dy] = [tracer.toX - tracer.x, tracer.toY - tracer.y]
       if (share >= 1) {
-        this.burst(tracer.toX, tracer.toY, tracer.isShell ? 10 : 2, tracer.colour, tracer.isShell ? 1.1 : 0.5)
+        this.#impact(this.#free, {
+          x: tracer.toX, y: tracer.toY, most: tracer.isShell ? 10 : 2, colour: tracer.colour,
+          size: tracer.isShell ? 1.1 : 0.5,
+        })
         if (tracer.isShell) this.#flash(tracer.toX, tracer.toY, 2.4, 0xffa055, 0.35)
         return false
       }
@@ -155,12 +170,6 @@ export class Effects {
       return true
     })
     this.#bits.commit()
-  }
-
-  /** Random numbers of the picture. The simulation has others. */
-  #roll(): number {
-    this.#dice = (Math.imul(this.#dice, 1_664_525) + 1_013_904_223) >>> 0
-    return this.#dice / 0x1_0000_0000
   }
 }
 

@@ -170,7 +170,8 @@ export class Picture {
   }
 
   draw(world: World, shown: Shown, now: number): void {
-    const seconds = Math.min(0.1, (now - this.#lastAt) / 1000)
+    const passed = (now - this.#lastAt) / 1000
+    const seconds = Math.min(0.1, passed)
     if (this.quality.note(now - this.#lastAt)) this.#apply()
     this.#lastAt = now
     this.#blow(shown.isStorm === true, now)
@@ -189,7 +190,8 @@ export class Picture {
     this.#bars.commit()
     this.#shadows.commit()
     this.#lights.commit()
-    this.effects.draw(seconds)
+    // In full: marks of a slow page would pile up.
+    this.effects.draw(Math.min(1, passed))
     this.renderer.render(this.#scene, this.camera.camera)
   }
 
