@@ -196,5 +196,9 @@ browserTest('[ACCESS1] pages of the guide and of new games, and no page forbids 
   const games = ['arena', 'hello', 'playground', 'shmup', 'skirmish'].map((name) => `games/${name}/public/index.html`)
   for (const path of [...pages, ...games])
     expect(readFileSync(join(ROOT, path), 'utf8'), path).not.toMatch(/user-scalable|maximum-scale/)
+  for (const name of ['arena', 'hello', 'playground', 'shmup', 'skirmish']) {
+    const css = readFileSync(join(ROOT, `games/${name}/public/style.css`), 'utf8')
+    if (/transition|animation/.test(css)) expect(css, name).toContain('prefers-reduced-motion: reduce')
+  }
   expect(found).toEqual([])
 })

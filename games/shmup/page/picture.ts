@@ -54,7 +54,8 @@ export class Picture {
     frame.fit(this.#canvas)
     frame.enterField(pen)
     pen.save()
-    pen.translate(Math.sin(now * 71) * effects.shake * 0.5, Math.cos(now * 83) * effects.shake * 0.5)
+    const shake = effects.isCalm ? 0 : effects.shake * 0.5
+    pen.translate(Math.sin(now * 71) * shake, Math.cos(now * 83) * shake)
     const [match] = view.each(Match)
     drawScenery(pen, match?.level ?? 1, now, frame.bounds)
     this.#objects(view, me, now, match?.level ?? 1)
@@ -111,7 +112,7 @@ export class Picture {
       this.#tilts.set(ship.id, tilt)
       if (now % 0.05 < 0.02) this.#effects.trail(ship.x - 20, ship.y, pilot.hue * 1.4)
       this.#at(ship.x, ship.y, () => {
-        if (pilot.isSafe && Math.floor(now * 14) % 2 === 0) pen.globalAlpha = 0.45
+        if (pilot.isSafe && (this.#effects.isCalm || Math.floor(now * 14) % 2 === 0)) pen.globalAlpha = 0.45
         drawShip(pen, pilot.hue, tilt, Math.max(0, ship.vx / 270), now)
         pen.globalAlpha = 1
         if (pilot.shield > 0) bubble(pen, pilot.shield / 100)
