@@ -207,7 +207,7 @@ export async function status(url: string, ms = 1000): Promise<number> {
 /** Rooms and whether the list is old, as a player sees them. */
 export async function roomsOf(
   fleet: string,
-): Promise<{ readonly isStale: boolean; readonly rooms: readonly { id: string }[] }> {
+): Promise<{ readonly isStale: boolean; readonly rooms: readonly { id: string; players: number }[] }> {
   return await (await fetch(`${fleet}/rooms`, { signal: AbortSignal.timeout(2000) })).json() as never
 }
 

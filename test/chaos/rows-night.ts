@@ -4,11 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { hasRedis } from '../contract/redis-server.ts'
 import type { ChaosRow } from './chaos-row.ts'
-import { type ChaosStage, ended, freePort, type ServiceProcess, sleep, status, until } from './chaos-stage.ts'
+import { type ChaosStage, ended, freePort, roomsOf, type ServiceProcess, sleep, status, until } from './chaos-stage.ts'
 import { haproxy } from './haproxy.ts'
 import type { Players } from './players.ts'
 
 const SEATS = 8
+const LIST_MS = 11_000
 const missing = !hasRedis ? 'redis-server is not installed'
   : spawnSync('haproxy', ['-v']).status !== 0 ? 'haproxy is not installed' : undefined
 
@@ -47,7 +48,13 @@ const night: ChaosRow = {
     await redis.restart()
     const listedMs = await until(async () => await listed(tracker) === servers, 'the tracker lists all servers again')
     await until(hasJoined(1), `all have joined: ${crowd.failed} failed`, 300_000)
-    const { rooms } = await (await fetch(`${url}/rooms`)).json() as { rooms: { players: number }[] }
+    const matches = players / SEATS
+    // The list of an instance is a second old at most, and older while Redis was away.
+    let full = await fullRooms(url)
+    for (const end = performance.now() + LIST_MS; full < matches && performance.now() < end;) {
+      await sleep(100)
+      full = await fullRooms(url)
+    }
 
     await replace(stage, 'track', tracker, listing)
     for (const service of services) {
@@ -65,7 +72,7 @@ const night: ChaosRow = {
     return {
       lost_matches: crowd.lostCount, failed_joins: crowd.failed, join_ms_p99: crowd.join(0.99),
       gap_ms_p99: crowd.gap(0.99), not_moved: Math.max(0, players - crowd.backs), not_sealed: crowd.open,
-      not_of_eight: players / SEATS - rooms.filter((room) => room.players === SEATS).length, listed_again_ms: listedMs,
+      not_of_eight: matches - full, listed_again_ms: listedMs,
     }
   },
 }
@@ -82,6 +89,11 @@ async function untilAllPlay(crowd: Players, players: number): Promise<void> {
   } catch (error) {
     throw new Error(`${String(error)}: ${crowd.playing} of ${players}, lost: ${crowd.lost}`)
   }
+}
+
+/** Matches of eight, as the fleet lists them. */
+async function fullRooms(fleet: string): Promise<number> {
+  return (await roomsOf(fleet)).rooms.filter((room) => room.players === SEATS).length
 }
 
 async function listed(tracker: ServiceProcess): Promise<number> {
