@@ -181,12 +181,6 @@ const SERVICES: readonly Omit<Mutant, 'part'>[] = [
     replace: "leases.put('seat', assignmentOf(id), this.#options.instance,",
   },
   {
-    name: 'an assigned ticket stays',
-    file: 'services/fleet/matchmaker.ts',
-    find: "      await leases.drop('ticket', id, id)\n      await leases.send",
-    replace: '      await leases.send',
-  },
-  {
     name: 'an old leader gets seats',
     file: 'node/fleet-member.ts',
     find: "if (leader !== undefined && !(Number(leader) >= this.#leader)) return { refused: 'old-leader' }",
@@ -199,10 +193,10 @@ const SERVICES: readonly Omit<Mutant, 'part'>[] = [
     replace: 'isFull ? rooms',
   },
   {
-    name: 'a server that is gone stays in the list',
+    name: 'a server that died is listed for minutes',
     file: 'services/fleet/game-servers.ts',
-    find: 'if (age > (isStoreAway ? STALE_MS_MAX : SERVER_TTL_MS)) this.#known.delete(id)',
-    replace: '',
+    find: "put('server', server.id, server.identity, text, SERVER_TTL_MS)",
+    replace: "put('server', server.id, server.identity, text, SERVER_TTL_MS * 20)",
   },
   {
     name: 'a request for seats is answered anew',

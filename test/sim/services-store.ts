@@ -31,6 +31,8 @@ export class SimStore {
   fault: StoreFault = 'none'
   /** Leases that were lost before their time, by name: from then on nothing is expected of them. */
   losses = 0
+  /** Called when a process has become the leader, or is it still, before it learns that. */
+  onLead: (process: SimProcess) => void = () => {}
   readonly leases: MemoryLeases
   readonly #time: ServicesTime
   readonly #truths = new Map<string, Truth>()
@@ -133,6 +135,7 @@ export class SimLeases implements Leases {
       else if (typeof answer === 'number') {
         if (isOther) this.#store.judge('put', kind, id, false, 'it is given, and has another owner')
         this.#store.note(kind, id, owner, answer, ttlMs)
+        if (kind === 'leader') this.#store.onLead(this.#process)
       }
       return answer
     })

@@ -132,6 +132,10 @@ class ServicesWorld {
 
   #begin(): void {
     this.#store = new SimStore(this.#time)
+    // A leader that stands still believes for a while that it leads, and another one does.
+    this.#store.onLead = (process) => {
+      if (this.#isStorm && this.#dice.chance(0.01)) process.frozenUntil = this.#now + 6000 * this.#dice.fraction()
+    }
     const { add } = this.#records
     this.#records.add = async (...record): Promise<AddAnswer> =>
       this.#isDiskFull ? 'waiting' : await add.apply(this.#records, record)
@@ -224,7 +228,7 @@ class ServicesWorld {
     this.#instances.forEach(({ process }, index) => this.#hurt(process, 'instance', () => this.#startInstance(index)))
     this.#servers.forEach((server, index) => {
       if (!server.isDraining) this.#hurt(server.process, 'server', () => this.#startServer(index))
-      if (!server.process.isDead && !server.isDraining && dice.chance(0.0002)) this.#drain(server, index)
+      if (!server.process.isDead && !server.isDraining && dice.chance(0.0006)) this.#drain(server, index)
     })
     this.#hosts.forEach(({ process }, index) => this.#hurt(process, 'host', () => this.#startHost(index)))
     if (dice.chance(0.002)) {
