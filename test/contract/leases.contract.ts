@@ -148,7 +148,7 @@ export function describeLeases(lab: () => Promise<LeasesLab>): void {
       const ids = [
         '', 'short', 'A*', '*'.repeat(10), 'listing:lease:00', '../../../etc', 'ABCDEFGH\r\n', 'abc defgh', 'ÄÖÜÄÖÜÄÖ',
         'A'.repeat(27), 'f'.repeat(65), '__proto__', 'constructor', 'tw:{code}:ids', '0'.repeat(7), 'ABCDEFG1',
-        '\0'.repeat(8),
+        '\0'.repeat(8), '%0d%0aSET%20a', 'A'.repeat(65_536),
       ]
       for (const id of ids) {
         expect(await leases.put('code', id, 'ada', '', 1000), id).toBe('invalid')
