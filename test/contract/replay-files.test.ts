@@ -10,6 +10,11 @@ import { relay } from 'tickwire/lockstep'
 import { bestProvider, connect } from 'tickwire/node'
 import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
 import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts'
+import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts'
+import { MatchFile } from '../../packages/tickwire/src/core/replay/match-file.ts'
+import { openRecording, type Recording } from '../../packages/tickwire/src/core/replay/recording.ts'
+import { verifyMatch } from '../../packages/tickwire/src/core/replay/verify-match.ts'
+import { form } from '../form.ts'
 import { game, Spawn, Take } from '../sim/lockstep-game.ts'
 import { endPrograms, Program } from './program.ts'
 
@@ -83,6 +88,57 @@ test.runIf(hasPython)('[SEAL6] a page of Python, written from the document, agre
   const altered = join(folder, 'altered-too.twr')
   writeFileSync(altered, bytes.map((byte, each) => each === 2500 ? byte ^ 1 : byte))
   expect(python(altered).code).not.toBe(0)
+})
+
+function opened(bytes: Uint8Array): Recording {
+  const recording = openRecording(sourceOf(bytes))
+  if (typeof recording === 'string') throw new Error(recording)
+  return recording
+}
+
+/** Everything that a verification says of a file. */
+function verdictOf(bytes: Uint8Array): string {
+  const provider = bestProvider()
+  const options = {
+    sha256: (part: Uint8Array) => provider.sha256(part),
+    verify: (key: Uint8Array, message: Uint8Array, signature: Uint8Array) =>
+      provider.importVerifying(key).verify(message, signature),
+  }
+  const recording = openRecording(sourceOf(bytes))
+  if (typeof recording === 'string') return recording
+  const { players, ...rest } = verifyMatch(new MatchFile(recording), options)
+  return JSON.stringify([rest, [...players]])
+}
+
+test('[SEAL2] a change of any byte of the match shows: in the problems, or in what is left of it', () => {
+  const bytes = new Uint8Array(readFileSync(VECTOR))
+  const genuine = verdictOf(bytes)
+  expect(genuine).toContain('"problems":[]')
+  // After the chunks is an index, without which they are found too.
+  const end = Math.max(...opened(bytes).chunks.filter(({ type }) => type === 1 || (type >= 10 && type <= 16))
+    .map(({ offset, length }) => offset + 12 + length + 4))
+  expect(end).toBeGreaterThan(5000)
+  for (let at = 0; at < end; at += form(23, 1)) {
+    const altered = bytes.slice()
+    altered[at]! ^= 1 << (at % 8)
+    expect(verdictOf(altered), `byte ${at}`).not.toBe(genuine)
+  }
+})
+
+test('[SEAL2] a chunk that claims four gigabytes is refused at once', () => {
+  const bytes = new Uint8Array(readFileSync(VECTOR))
+  const genuine = verdictOf(bytes)
+  const { offset } = opened(bytes).chunks.find(({ type }) => type === 10)!
+  new DataView(bytes.buffer).setUint32(offset + 8, 0xffff_ffff, true)
+  // With the index, and without it.
+  for (const file of [bytes, bytes.slice(0, bytes.length - 40)]) {
+    const [before, heap] = [process.cpuUsage(), process.memoryUsage().arrayBuffers]
+    const match = new MatchFile(opened(file))
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(50)
+    expect(process.memoryUsage().arrayBuffers - heap).toBeLessThan(1_000_000)
+    expect(match.last).toBeLessThanOrEqual(1016)
+    expect(verdictOf(file)).not.toBe(genuine)
+  }
 })
 
 test('[HAND12] the command names both relays of a match that was handed over, and takes their keys', async () => {

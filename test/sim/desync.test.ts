@@ -218,6 +218,61 @@ test('[DESYNC1] a player that lies about its pulses is asked once, and nothing i
   expect(party.match.judge.counts).toMatchObject({ lies: 1, healed: 0, failed: 0 })
 })
 
+test('[DESYNC1] a generator that was drawn from is found in the next tick, and every player is in the report', () => {
+  const party = match(4)
+  const { runner } = party.clients[2]!.client
+  runner!.world.prng.nextU32()
+  const bad = runner!.tick + 1
+  party.run(2000)
+  expect(party.reports).toHaveLength(1)
+  const [report] = party.reports
+  expect(report).toMatchObject({ tick: bad, verdict: 'majority', seed: party.match.seed })
+  expect(report!.stateHash).toMatch(/^[0-9a-f]{16}$/)
+  for (const { tick, stateHash, rngState, machine } of report!.players) {
+    expect(tick).toBeGreaterThanOrEqual(bad)
+    expect(stateHash).toMatch(/^[0-9a-f]{16}$/)
+    expect(rngState).toMatch(/^[0-9a-f]{32}$/)
+    expect(typeof machine).toBe('string')
+  }
+  const [right, wrong] = [false, true].map((isDiverged) =>
+    new Set(report!.players.filter((each) => each.isDiverged === isDiverged).map(({ rngState }) => rngState)))
+  expect([right!.size, wrong!.size]).toEqual([1, 1])
+  expect(right).not.toEqual(wrong)
+  expect(report!.orderLogExcerpt.map(([tick]) => tick)).toEqual(
+    Array.from({ length: Math.min(60, bad) }, (_, each) => Math.max(0, bad - 60) + each + 1),
+  )
+  // One summary for all of them.
+  for (const { reports } of party.clients) expect(reports).toMatchObject([{ tick: bad, verdict: 'majority' }])
+})
+
+test.each([2, 4, 8])('[DESYNC2] one liar of %i players claims another hash: only the liar is named', async (count) => {
+  const referee = new GameReferee(game as never)
+  const party = match(count, { relay: RANKED_RELAY, referee })
+  const { player: liar, feed } = party.clients[0]!.client
+  const { report } = feed
+  const { judge } = party.match
+  const { handleMessage } = judge
+  feed.report = (tick) => { report.call(feed, tick, tick & 0xffff) }
+  judge.handleMessage = (now, peer, message) => {
+    const isLie = peer === liar && message.kind === 'report'
+    const { root } = isLie ? message : { root: { low: 0, high: 0 } }
+    handleMessage.call(judge, now, peer, isLie ? { ...message, root: { ...root, low: root.low ^ 1 } } : message)
+  }
+  for (let at = 0; at < 30; at++) {
+    party.run(100)
+    await Promise.resolve()
+  }
+  const [first] = party.reports
+  expect(first!.verdict).toBe(count === 2 ? 'referee' : 'majority')
+  expect(first!.players.filter(({ isDiverged }) => isDiverged).map(({ player }) => player)).toEqual([liar])
+  for (const { diverged } of party.reports) for (const { player } of diverged) expect(player).toBe(liar)
+  expect(party.match.relay.hasEnded).toBe(false)
+  const honest = party.clients.slice(1)
+  for (const { client, isClosed } of honest) expect([client.agent!.heals, isClosed]).toEqual([0, false])
+  const newest = party.match.relay.log.newest
+  for (const { client } of honest) expect(client.runner!.tick).toBeGreaterThan(newest - 10)
+})
+
 /** Pages that draw slowly: their machines do nothing for most of the time, each at its own pace. */
 function drawSlowly(party: LockstepParty, ms: number, drawMs: readonly number[]): void {
   const until = party.clock.now + ms

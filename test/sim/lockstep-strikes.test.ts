@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { OrderRelay } from '../../packages/tickwire/src/core/order-relay/order-relay.ts'
 import { readTicks } from '../reference/lockstep-checker.ts'
-import { game } from './lockstep-game.ts'
+import { game, Take } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
 
 test('[LOCK44] a player with too many strikes is removed from a ranked match, in the same tick everywhere', () => {
@@ -35,4 +35,23 @@ test('[LOCK30] a relay takes every card that is valid: games of 1 to 3 ticks a s
     const relay = new OrderRelay({ tickRate, players: 2, secret: 1, deadlineMs: 1 })
     expect(relay.deadline.ms).toBeGreaterThan(1000 / tickRate)
   }
+})
+
+test('[LOCK20] orders of an observer are in no tick, whatever its client says', () => {
+  const party = new LockstepParty({ game: game as never, seed: 5, clients: 2, observerDelayTicks: 60 })
+  party.run(1000)
+  const observer = party.add({ role: 'spectator' })
+  party.run(3000)
+  for (let each = 0; each < 20; each++) {
+    observer.order(party.clock.now, Take as never, { crate: 999 })
+    party.clients[0]!.order(party.clock.now, Take as never, { crate: each })
+    party.run(100)
+  }
+  party.run(3000)
+  const { log, counts } = party.match.relay
+  const all = readTicks(log.bytes.slice(0, log.length)).flat()
+  const orders = all.filter(({ player, type }) => player > 0 || type < 0xc0)
+  expect(orders.map(({ player }) => player)).toEqual(Array.from({ length: 20 }, () => party.clients[0]!.client.player))
+  expect(counts.placed).toBe(20)
+  expect(observer.client.runner!.tick).toBeGreaterThan(100)
 })
