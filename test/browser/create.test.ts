@@ -19,9 +19,8 @@ const BACK_MS = 3000
 
 beforeAll(() => {
   guide.copyCheckout()
-  guide.run(checkout, commandsOf('first-game.md')[0]!)
   cpSync(join(ROOT, 'packages/create-tickwire'), join(checkout, 'packages/create-tickwire'), { recursive: true })
-  guide.run(checkout, 'npm pack --workspace create-tickwire --pack-destination ..')
+  guide.run(checkout, commandsOf('create.md')[0]!)
   guide.run(folder, 'mkdir program && tar xzf create-tickwire-0.1.0.tgz -C program')
 }, 180_000)
 
@@ -52,9 +51,9 @@ async function draws(page: Page, players: number): Promise<boolean> {
 /** Plays `hello` in two tabs: both see two players that stand apart. */
 browserTest('[CREATE1, CREATE2] a new game plays in two tabs, and a saved file keeps the match', async (browser) => {
   const from = performance.now()
-  expect(create('game --yes')).toContain('npm run dev')
-  const game = join(folder, 'game')
-  const url = await guide.start(game, 'npm run dev')
+  expect(guide.run(folder, commandsOf('create.md')[1]!)).toContain('npm run dev')
+  const game = join(folder, 'my-game')
+  const url = await guide.start(folder, commandsOf('create.md')[2]!)
   const tabs = [await open(browser, url), await open(browser, url)]
   await tabs[0]!.bringToFront()
   await tabs[0]!.keyboard.down('ArrowRight')
@@ -83,15 +82,15 @@ test.each(TEMPLATES)('[CREATE3] the test of the template %s passes', (template) 
   } else {
     // The test needs the engine, which the first game has, and a physics engine, which the checkout has.
     create(`${game} --yes --template ${template} --no-install`)
-    const physics = join(folder, 'game/node_modules/@dimforge')
+    const physics = join(folder, 'my-game/node_modules/@dimforge')
     if (!existsSync(physics)) symlinkSync(join(ROOT, 'node_modules/@dimforge'), physics)
-    symlinkSync(join(folder, 'game/node_modules'), join(game, 'node_modules'))
+    symlinkSync(join(folder, 'my-game/node_modules'), join(game, 'node_modules'))
   }
   expect(guide.run(game, 'npm test')).toMatch(/^# pass 1$/m)
 }, 120_000)
 
 test('[CREATE4] a mistake on the command line is named with its fix', () => {
-  expect(() => create('game --yes')).toThrow(/is not empty\. Fix: give another folder/)
+  expect(() => create('my-game --yes')).toThrow(/is not empty\. Fix: give another folder/)
   expect(() => create('other --template nope')).toThrow(/--template: unknown \(expected hello, rooms, .*; got nope\)/)
   expect(guide.run(folder, 'node program/package/bin/create-tickwire.mjs --help')).toContain('--template NAME')
 })
