@@ -45,9 +45,14 @@ export async function serveGroup(
       })
       child.once('exit', (code, signal) => {
         reject(new Error(`The relay at port ${ports[number]} ended with ${code ?? signal}.`))
-        if (!isClosed && signal === 'SIGKILL') setTimeout(() => { if (!isClosed) void start(number) }, RESTART_MS)
+        if (!isClosed && signal === 'SIGKILL') setTimeout(() => restart(number), RESTART_MS)
       })
     })
+  }
+  /** A relay that is closed while it starts is no error. */
+  const restart = (number: number): void => {
+    if (isClosed) return
+    start(number).catch((error: unknown) => { if (!isClosed) console.error(String(error)) })
   }
   await Promise.all(ports.map((_, number) => start(number)))
   return {

@@ -58,7 +58,9 @@ browserTest('[SKIRM25] a match on bad lines, with a reload, a desync and a kille
 
   const seat = Number(await bo.evaluate('skirmish.hand.seat'))
   await bo.reload()
-  await until(bo, `globalThis.skirmish?.hand.seat === ${seat}`, COMEBACK_MS)
+  const comeback = `[globalThis.skirmish?.hand.seat, globalThis.skirmish?.room.tick > 0,
+    document.querySelector('#problem').textContent]`
+  await expect.poll(() => bo.evaluate(comeback), { timeout: COMEBACK_MS }).toEqual([seat, true, ''])
   await bo.evaluate(WEATHER)
   await expectSameHash([ada, bo], COMEBACK_MS)
 
