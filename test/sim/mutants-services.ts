@@ -19,12 +19,6 @@ const PATHS: readonly Omit<Mutant, 'part'>[] = [
     replace: '}',
   },
   {
-    name: 'channels outlive the relay that gave them',
-    file: 'core/nat/relay-client.ts',
-    find: '      peer.channel = 0\n      peer.askAt = -Infinity',
-    replace: '      peer.askAt = Infinity',
-  },
-  {
     name: 'a silent relay counts as alive',
     file: 'core/nat/relay-client.ts',
     find: 'return this.isReady && now - Math.max(this.#receivedAt, this.#watchedAt) >= PATH_SILENCE_MS',

@@ -321,6 +321,8 @@ class PathWorld {
       }
       for (const { rttMs } of peer.port.relays) hold(rttMs >= 0, 'I19', () => `a relay answered in ${rttMs} ms`)
     }
+    for (const { channel } of this.#attack?.peers.values() ?? [])
+      hold(channel === 0, 'I46', () => 'a relay has bound a member of a match to a stranger')
     for (const { allocations } of relays)
       hold(allocations <= ALLOCATIONS_MAX, 'I13', () => `a relay has ${allocations} allocations`)
   }

@@ -152,8 +152,11 @@ export class Server {
     return answer ?? json(500, {})
   }
 
-  /** Seats whose clients have not come yet are there; none is sold twice. */
+  /** No seat is sold twice, and every seat that is kept is kept for a client. */
   get areSeatsSound(): boolean {
-    return this.rooms.rooms.every(({ seats }) => seats.free >= 0 && seats.players + seats.reserved <= seats.capacity)
+    const kept = this.rooms.rooms.reduce((sum, { seats }) => sum + seats.reserved, 0)
+    const isSold = this.rooms.rooms.some(({ seats: { players, reserved, capacity, free } }) =>
+      free < 0 || players + reserved > capacity)
+    return kept <= this.rooms.reservations.count && !isSold
   }
 }

@@ -202,7 +202,8 @@ class ServicesWorld {
         this.#judge(() => this.#judgeReserve(server, JSON.parse(body) as object, given.body, before))
       return given
     })
-    return process.isDead || lost() ? undefined : answer
+    if (process.isDead || lost()) return undefined
+    return lost() ? { status: 0, body: '' } : answer
   }
 
   #judgeReserve(server: Server, asked: { readonly leader?: number }, body: string, before: number): void {
@@ -287,7 +288,7 @@ class ServicesWorld {
     this.#store.raise()
     if (this.#failure !== undefined) throw this.#failure
     for (const { areSeatsSound } of this.#servers)
-      hold(areSeatsSound, 'I15', () => 'a room has more players than seats')
+      hold(areSeatsSound, 'I15', () => 'a seat is sold twice, or kept for no client')
     this.#plant({
       time: this.#time, store: this.#store, instances: this.#instances, servers: this.#servers,
       records: this.#records, sessions: this.#sessions, isStorm: this.#isStorm,

@@ -19,7 +19,7 @@ export interface SimProcess {
   frozenUntil: number
 }
 
-/** Answers requests of simulated processes. Undefined: there is no answer. */
+/** Answers requests of simulated processes. Undefined: there is no answer. Status 0: the connection breaks instead. */
 export type Handler = (url: URL, method: string, body: string, headers: Record<string, string>) =>
   Promise<{ readonly status: number; readonly body: string } | undefined>
 
@@ -177,6 +177,7 @@ export class ServicesTime {
       const answer = await this.#handle(new URL(url), method, String(body), headers as Record<string, string>)
       if (answer === undefined) return await new Promise(() => {})
       await this.sleep(latencyMs)
+      if (answer.status === 0) return undefined
       return new Response(answer.body, { status: answer.status })
     })()
     const late = this.sleep(ms).then(() => { throw Object.assign(new Error('timeout'), { name: 'TimeoutError' }) })

@@ -69,6 +69,7 @@ async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
   const reports = new Map<FoundTarget, FuzzReport>()
   const waiting = [...targets]
   const startedAt = performance.now()
+  const cpuBefore = process.cpuUsage()
   await Promise.all(
     Array.from({ length: jobs }, async () => {
       const thread = new FuzzThread()
@@ -83,6 +84,10 @@ async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
   const inputsPerSecond = Math.round(
     ([...reports.values()].reduce((sum, each) => sum + each.inputs, 0) / (performance.now() - startedAt)) * 1000,
   )
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const count = [...reports.values()].reduce((sum, each) => sum + each.inputs, 0)
+  // By processor time, so that a busy machine does not change it.
+  const inputsPerCpuSecond = Math.round((count / (user + system)) * 1e6)
   type Count = 'inputs' | 'throws' | 'slow' | 'large'
   const total = (key: Count): number => [...reports.values()].reduce((sum, each) => sum + each[key], 0)
   const sums = { inputs: total('inputs'), throws: total('throws'), slow: total('slow'), large: total('large') }
@@ -91,12 +96,14 @@ async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
       JSON.stringify({
         ...sums,
         inputsPerSecond,
+        inputsPerCpuSecond,
         seed,
         targets: targets.map((found) => reports.get(found)!).map(({ failures: _, ...counts }) => counts),
       }),
     )
   } else {
-    console.log(`${sums.inputs} inputs: ${sums.throws} threw, ${sums.slow} slow, ${sums.large} large`)
+    const rate = `${inputsPerCpuSecond} a second of one core`
+    console.log(`${sums.inputs} inputs: ${sums.throws} threw, ${sums.slow} slow, ${sums.large} large; ${rate}`)
   }
   return sums.throws + sums.slow + sums.large === 0 ? 0 : 1
 }
