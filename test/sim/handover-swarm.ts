@@ -6,6 +6,7 @@
  */
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
+import type { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
@@ -15,6 +16,7 @@ import { HandoverParty, type HandoverClient } from './handover-party.ts'
 import { ViolationError, type InvariantId, type Violation } from './invariants.ts'
 import { game, Spawn, Take } from './lockstep-game.ts'
 import type { LockstepResult } from './lockstep-swarm.ts'
+import { isSameLog } from './same-log.ts'
 import { checkStream } from './stream-checks.ts'
 
 const STEP_MS = 25
@@ -102,7 +104,7 @@ class HandoverWorld {
     this.#counts[name] = (this.#counts[name] ?? 0) + 1
   }
 
-  #log(): { readonly bytes: Uint8Array; readonly length: number; readonly newest: number } | undefined {
+  #log(): TickLog | undefined {
     return this.#party.relays[this.#relay]?.match?.relay.log
   }
 
@@ -213,8 +215,7 @@ class HandoverWorld {
     for (const { client, isLiar } of this.#actors) {
       if (isLiar || client.isGone || client.relay !== this.#relay) continue
       const own = client.client.feed.log
-      const isEqual = own.bytes.slice(0, own.length).every((byte, at) => byte === log.bytes[at])
-      hold('I23', isEqual && own.length <= log.length, 'a client has other bytes than the relay')
+      hold('I23', isSameLog(own, log), 'a client has other bytes than the relay')
       client.hashes.forEach((hash, tick) => {
         known[tick] ??= hash
         hold('I24', known[tick] === hash, `a client has another world after tick ${tick}`)
