@@ -48,6 +48,7 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   { part: 'lockstep', name: 'lockstep', every: 50, at: 25, play: (seed) => playLockstep(seed) },
+  { part: 'lockstep', name: 'desync', every: 50, at: 25, play: (seed) => playLockstep(seed, () => {}, true) },
   { part: 'lockstep', name: 'rejoin', every: 50, at: 25, play: (seed) => playRejoin(seed) },
   { part: 'lockstep', name: 'handover', every: 50, at: 25, play: (seed) => playHandover(seed) },
   { part: 'mesh', name: 'mesh', every: 50, at: 35, play: (seed) => playMesh(seed) },
