@@ -227,7 +227,6 @@ const SERVICES: readonly MarkedFile[] = [
         'return this.#add(now, ip, description, proof.session, proof.code, proof.key)',
         'true',
       ],
-      ['a host renews its code', 'here.expiresAt = now + this.limits.codeMs', 'true'],
     ],
   ],
   [
