@@ -69,6 +69,7 @@ const night: ChaosRow = {
       await untilAllPlay(crowd, players)
     }
     await sleep(1000)
+    if (crowd.lostCount > 0) console.error(`lost: ${crowd.lost}`)
     return {
       lost_matches: crowd.lostCount, failed_joins: crowd.failed, join_ms_p99: crowd.join(0.99),
       gap_ms_p99: crowd.gap(0.99), not_moved: Math.max(0, players - crowd.backs), not_sealed: crowd.open,

@@ -29,7 +29,7 @@ const isLinux = process.platform === 'linux'
 
 test.runIf(isLinux)('[SOAK4, SOAK5] matches of skirmish survive kills of both relays and all players', async () => {
   const { programs, crowds, kills } = await soakSkirmish({
-    minutes: 0.2, players: 2, stayMs: 60_000, seed: 1, downMs: 1000,
+    minutes: 0.1, players: 2, stayMs: 60_000, seed: 1, downMs: 1000,
   })
   expect(Object.keys(programs)).toEqual(['relay 0', 'relay 1'])
   for (const { rssMiB, descriptors } of Object.values(programs))
@@ -41,7 +41,7 @@ test.runIf(isLinux)('[SOAK4, SOAK5] matches of skirmish survive kills of both re
 }, 180_000)
 
 test.runIf(isLinux)('[SOAK4, SOAK6] `tickwire all` is killed, and lists everything again', async () => {
-  const { kills, tookMs, crowds } = await soakAll({ minutes: 0.3, players: 4, stayMs: 60_000, seed: 1 })
+  const { kills, tookMs, crowds } = await soakAll({ minutes: 0.15, players: 4, stayMs: 60_000, seed: 1 })
   expect(kills.map(({ killed, backMs }) => [killed, backMs.length])).toEqual([
     ['all', 2], ['crowd 0', 1], ['crowd 1', 1],
   ])

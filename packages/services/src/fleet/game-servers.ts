@@ -67,7 +67,10 @@ export class GameServers {
   readonly #timer: NodeJS.Timeout
   readonly #startedAt = performance.now()
   #refreshedAt = -Infinity
-  #refreshing: Promise<void> | undefined
+  #readStartedAt = -Infinity
+  #reading: Promise<void> = Promise.resolve()
+  /** The next read, which has not begun. */
+  #next: Promise<void> | undefined
 
   constructor(leases: Leases) {
     this.#leases = leases
@@ -116,11 +119,21 @@ export class GameServers {
     await this.#leases.drop('server', id, identity)
   }
 
-  /** Reads the store, unless that was done a moment ago. */
+  /** Reads the store. What was written there before the call is in the list after it. */
   async refresh(): Promise<void> {
-    if (performance.now() - this.#refreshedAt < REFRESH_MS_MIN) return
-    this.#refreshing ??= this.#read().finally(() => { this.#refreshing = undefined })
-    await this.#refreshing
+    this.#next ??= this.#readSoon()
+    await this.#next
+  }
+
+  async #readSoon(): Promise<void> {
+    await this.#reading.catch(() => {})
+    const waitMs = this.#readStartedAt + REFRESH_MS_MIN - performance.now()
+    if (waitMs > 0) await new Promise((resolve) => { setTimeout(resolve, waitMs) })
+    // A call from here on waits for the read after this one.
+    this.#next = undefined
+    this.#readStartedAt = performance.now()
+    this.#reading = this.#read()
+    await this.#reading
   }
 
   async #read(): Promise<void> {

@@ -72,21 +72,22 @@ function peerChannel(
   maker: PortMaker, { isRelayOnly, address }: Pick<PeerChannelOptions, 'isRelayOnly' | 'address'>,
   peer: RTCPeerConnection, channel: RTCDataChannel,
 ): PeerChannel {
-  let isRelayed = isRelayOnly
-  const look = async (): Promise<void> => { isRelayed = await usesRelay(peer).catch(() => isRelayed) }
+  let isRelayed = false
+  const look = async (): Promise<void> => { isRelayed = await usesRelay(peer).catch(() => undefined) ?? isRelayed }
   void look()
   const looking = setInterval(() => void look(), PAIR_LOOK_MS)
   const port = carryChannel(maker, address, peer, channel, () => clearInterval(looking))
-  return { port, address, isRelayed: () => isRelayed }
+  // With `isRelayOnly` there are no other candidates, whatever the statistics say by now.
+  return { port, address, isRelayed: () => isRelayOnly || isRelayed }
 }
 
-/** Whether the pair of candidates in use goes through TURN, on either side. */
-async function usesRelay(peer: RTCPeerConnection): Promise<boolean> {
+/** Whether the pair of candidates in use goes through TURN, on either side. Undefined: no pair is known yet. */
+async function usesRelay(peer: RTCPeerConnection): Promise<boolean | undefined> {
   const stats = await peer.getStats()
   for (const report of stats.values()) {
     if (report.type !== 'candidate-pair' || report.state !== 'succeeded' || report.nominated !== true) continue
     const ends = [report.localCandidateId, report.remoteCandidateId].map((id: string) => stats.get(id))
     return ends.some((end) => end?.candidateType === 'relay')
   }
-  return false
+  return undefined
 }

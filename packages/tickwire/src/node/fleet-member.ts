@@ -88,7 +88,7 @@ export class FleetMember {
     this.#link = link
     this.#home = home
     this.results = new FleetResults(link, home)
-    this.#moves = new FleetMoves(this.id, link, home)
+    this.#moves = new FleetMoves(this.id, link, home, () => this.#report())
     this.#beat = setInterval(() => void this.#report(), BEAT_MS)
     // A request that is read after a pause of the process may be as old as the pause. Requests that waited are read in
     // the first moments after it.

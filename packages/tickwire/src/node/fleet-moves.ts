@@ -39,14 +39,16 @@ export class FleetMoves {
   readonly #server: string
   readonly #link: FleetLink
   readonly #home: MovesHome
+  readonly #report: () => Promise<void>
   /** Answers, keyed by move. */
   readonly #thaws = new Map<string, Promise<string>>()
 
-  /** `server`: the id of this game server. */
-  constructor(server: string, link: FleetLink, home: MovesHome) {
+  /** `server`: the id of this game server. `report`: lists its rooms in the fleet. */
+  constructor(server: string, link: FleetLink, home: MovesHome, report: () => Promise<void>) {
     this.#server = server
     this.#link = link
     this.#home = home
+    this.#report = report
   }
 
   /** Hands a room to another game server, before `until`. Returns whether it has the room now. */
@@ -116,7 +118,11 @@ export class FleetMoves {
     if (claimed === 'ours') rooms.unfreeze(room)
     else rooms.release(now(), room)
     wake()
-    return claimed === 'ours' ? '' : 'not-claimed'
+    if (claimed !== 'ours') return 'not-claimed'
+    // The other server tells its clients after this answer. The fleet must know by then where they have to go: a client
+    // whose room is on no list takes another seat.
+    await this.#report()
+    return ''
   }
 
   async #claim(move: string): Promise<'ours' | 'taken' | 'unknown'> {
