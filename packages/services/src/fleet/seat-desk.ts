@@ -125,7 +125,13 @@ export class SeatDesk {
     const count = request.party ?? 1
     const tokenIds = Array.from({ length: count }, (_, at) => tokenIdOf(request.id, at))
     const before = await this.#askedBefore(request.id)
-    const found = this.#candidates(request, count)
+    let found = this.#candidates(request, count)
+    const { servers } = this.#options
+    if (typeof found === 'string' && !servers.isStale) {
+      // A server may have reported to another instance a moment ago.
+      await servers.refresh()
+      found = this.#candidates(request, count)
+    }
     if (typeof found === 'string') return found
     const candidates = before === undefined ? found : [before]
     let refusal: SeatRefusal = 'full'
