@@ -6,6 +6,7 @@
 import { build } from 'esbuild'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { BUNDLED } from '../packages/services/build/bundled.ts'
 import { ROOT } from '../tools/typecheck.ts'
 
 /** Packages resolve from here, and Git ignores it. */
@@ -22,7 +23,8 @@ export interface ProgramBundle {
 export async function bundlePrograms(paths: Readonly<Record<string, string>>): Promise<ProgramBundle> {
   mkdirSync(CACHE, { recursive: true })
   const folder = mkdtempSync(join(CACHE, 'programs-'))
-  const external = ['tickwire', 'services'].flatMap(packagesOf).filter((name) => name !== 'tickwire')
+  const inside = ['tickwire', ...BUNDLED]
+  const external = ['tickwire', 'services'].flatMap(packagesOf).filter((name) => !inside.includes(name))
   await build({
     absWorkingDir: ROOT,
     entryPoints: paths,

@@ -6,12 +6,18 @@
 
 import { build } from 'esbuild'
 import { spawnSync } from 'node:child_process'
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { BUNDLED } from './bundled.ts'
 
 const PACKAGE = join(import.meta.dirname, '..')
 const DIST = join(PACKAGE, 'dist')
+const { dependencies, peerDependencies, optionalDependencies } = JSON.parse(
+  readFileSync(join(PACKAGE, 'package.json'), 'utf8'),
+) as { dependencies: object; peerDependencies: object; optionalDependencies: object }
+const installed = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })
+  .filter((name) => !BUNDLED.includes(name))
 
 rmSync(DIST, { recursive: true, force: true })
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
@@ -27,10 +33,16 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  packages: 'external',
+  external: installed.flatMap((name) => [name, `${name}/*`]),
   sourcemap: true,
   sourcesContent: false,
   chunkNames: 'chunk-[hash]',
   logLevel: 'warning',
 })
 cpSync(join(PACKAGE, '.cache', 'types'), DIST, { recursive: true, filter: (path) => !path.endsWith('.tsbuildinfo') })
+for (const name of BUNDLED) {
+  const folder = join(PACKAGE, '..', '..', 'node_modules', name)
+  const license = readdirSync(folder).find((file) => /^license/i.test(file))
+  if (license === undefined) throw new Error(`${name} has no license to pack`)
+  cpSync(join(folder, license), join(DIST, `${name.replaceAll('/', '-')}.license.txt`))
+}
