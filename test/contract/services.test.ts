@@ -7,14 +7,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { SERVICES } from '../../packages/services/src/cli/run.ts'
 import { createRegistry, readCounter } from '../../packages/services/src/telemetry/metrics.ts'
 import { openStatus } from '../../packages/services/src/telemetry/status.ts'
 import { VERSION } from '../../packages/services/src/version.ts'
+import { SERVICE_SUMMARIES } from '../../packages/tickwire/src/cli/services.ts'
 import { ROOT } from '../../tools/typecheck.ts'
 import { bundlePrograms } from '../bundle-programs.ts'
 import { endPrograms, Program } from './program.ts'
 
 afterAll(endPrograms)
+
+test('[SERV2] the command knows every service by its name and summary', () => {
+  expect(Object.fromEntries(SERVICE_SUMMARIES))
+    .toEqual(Object.fromEntries([...SERVICES].map(([name, { summary }]) => [name, summary])))
+})
 
 test('[SERV2] the command finds the services; where they are not installed it says how to install them', async () => {
   const source = new Program(pathToFileURL(join(ROOT, 'packages/tickwire/src/cli/index.ts')), ['relay', '--help'])

@@ -4,14 +4,15 @@
 
 import type { CommandWorld } from './command.ts'
 
-/** What each service does, by its name. `@tickwire/services` has the rest. */
+/** What each service does, by its name. `@tickwire/services` has the rest, and the same summaries. */
 export const SERVICE_SUMMARIES: ReadonlyMap<string, string> = new Map([
   ['relay', 'forward packets between players behind routers'],
   ['stun', 'show peers their public address (STUN)'],
   ['lockstep', 'relay the orders of lockstep matches'],
   ['rendezvous', 'let players find each other by a code'],
-  ['track', 'list games that can be joined'],
-  ['issue', 'issue tokens'],
+  ['fleet', 'seats in many processes behind one address'],
+  ['track', 'list public games, for players to browse'],
+  ['issue', 'sign tokens for players, hosts and servers'],
   ['all', 'all services in one process'],
 ])
 
