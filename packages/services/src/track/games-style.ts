@@ -87,11 +87,15 @@ const measure = async (url) => {
   return best
 }
 const pingAll = async () => {
-  for (const cell of document.querySelectorAll('[data-ping]')) {
-    const url = cell.dataset.ping
-    if (!pings.has(url)) pings.set(url, await measure(url).catch(() => undefined))
-    show(cell, pings.get(url))
-  }
+  const cells = [...document.querySelectorAll('[data-ping]')]
+  // A host that does not answer must not hold up the others.
+  await Promise.all(Array.from({ length: 4 }, async () => {
+    for (let cell; (cell = cells.shift()) !== undefined;) {
+      const url = cell.dataset.ping
+      if (!pings.has(url)) pings.set(url, await measure(url).catch(() => undefined))
+      show(cell, pings.get(url))
+    }
+  }))
 }
 const reload = async () => {
   if (document.hidden) return
