@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { connect, findMatch, fleet } from 'tickwire/node'
+import { connect, findMatch, fleet, type JsonAnswer, requestJson } from 'tickwire/node'
 import { serveFleet, skillWindow, type Ticket } from '../../packages/services/src/index.ts'
 import { MemoryLeases } from '../../packages/services/src/store/memory-leases.ts'
 import { openRecords } from '../../packages/services/src/store/open-store.ts'
@@ -95,12 +95,6 @@ test('[FLEET10] I20: a result is signed, stored once, sent until it is stored, a
   const at = await stage.fleet({ records })
   const server = await stage.server(at)
   const room = server.create('melee')
-  const sent: { id: string }[] = []
-  const spy = globalThis.fetch
-  globalThis.fetch = async (url, init) => {
-    if (String(url).endsWith('/results')) sent.push(JSON.parse(String(init?.body)) as { id: string })
-    return await spy(url, init)
-  }
   try {
     await server.report(room, { winner: 'ada', frags: 12 })
     // The fleet is away: the result waits on the server.
@@ -113,22 +107,18 @@ test('[FLEET10] I20: a result is signed, stored once, sent until it is stored, a
     records = await openRecords(file)
     const again = await serveFleet({ port: at.port, address: '127.0.0.1', records })
     await late
-    for (let count = 0; count < 20; count++) {
-      const repeated = await spy(`${urlOf(again)}/results`, {
-        method: 'POST', body: JSON.stringify(sent[0]), headers: { 'content-type': 'application/json' },
-      })
-      expect(await repeated.json()).toEqual({ stored: false })
-    }
-    const forged = { ...sent[0], text: '{"winner":"eve"}', id: '0'.repeat(32) }
-    const refused = await spy(`${urlOf(again)}/results`, {
-      method: 'POST', body: JSON.stringify(forged), headers: { 'content-type': 'application/json' },
-    })
-    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'signature' } }])
-    const { results } = await (await spy(`${urlOf(again)}/results`)).json() as { results: { text: string }[] }
-    expect(results.map(({ text }) => text)).toEqual(['{"winner":"ada","frags":12}', '{"winner":"bob"}'])
+    const ask = async (method: string, body?: object): Promise<JsonAnswer> =>
+      await requestJson(`${urlOf(again)}/results`, { method, ms: 5000, ...(body && { text: JSON.stringify(body) }) })
+    const stored = async (): Promise<{ text: string; number: number }[]> =>
+      ((await ask('GET')).body as { results: { text: string; number: number }[] }).results
+    const [{ number: _number, ...sent } = expect.fail('nothing is stored')] = await stored()
+    for (let count = 0; count < 20; count++)
+      expect(await ask('POST', sent)).toEqual({ status: 200, body: { stored: false } })
+    const forged = { ...sent, text: '{"winner":"eve"}', id: '0'.repeat(32) }
+    expect(await ask('POST', forged)).toMatchObject({ status: 400, body: { error: { code: 'signature' } } })
+    expect((await stored()).map(({ text }) => text)).toEqual(['{"winner":"ada","frags":12}', '{"winner":"bob"}'])
     await again.close()
   } finally {
-    globalThis.fetch = spy
     await records.close()
   }
 })

@@ -13,7 +13,7 @@
  */
 
 import type { FastifyRequest } from 'fastify'
-import { isAllowedOrigin, isFleetRequest, signFleetRequest } from 'tickwire/node'
+import { isAllowedOrigin, isFleetRequest, requestJson, signFleetRequest } from 'tickwire/node'
 import { Type } from 'typebox'
 import { HttpRefusal, type Site } from '../http/site.ts'
 import type { GameServer, GameServers } from './game-servers.ts'
@@ -71,14 +71,13 @@ function serverOf(servers: GameServers, id: string): GameServer {
 async function ask({ secret }: OperatorDesk, { url }: GameServer, what: string, body: object): Promise<object> {
   const path = `/tickwire/fleet/${what}`
   const text = JSON.stringify(body)
-  const answer = await fetch(`${url.replace(/\/$/, '')}${path}`, {
-    method: 'POST', body: text, signal: AbortSignal.timeout(ASK_MS),
-    headers: { 'content-type': 'application/json', ...signFleetRequest(secret, path, text) },
-  }).then((response) => response.json() as Promise<{ readonly refused?: string; readonly error?: string }>)
-    .catch(() => ({ error: 'away' }))
+  const { body: given } = await requestJson(`${url.replace(/\/$/, '')}${path}`, {
+    method: 'POST', text, ms: ASK_MS, headers: signFleetRequest(secret, path, text),
+  }).catch(() => ({ body: undefined }))
+  const answer = (given ?? { error: 'away' }) as { readonly refused?: string; readonly error?: string }
   if (answer.error !== undefined)
     throw new HttpRefusal(502, 'away', 'The process does not answer.', 'Try again; a dead process leaves the list.')
-  const { refused } = answer as { readonly refused?: string }
+  const { refused } = answer
   if (refused !== undefined)
     throw new HttpRefusal(409, refused, `The process refused: ${refused}.`, 'Read the list again.')
   return answer

@@ -9,7 +9,7 @@
 
 import { createHash } from 'node:crypto'
 import { issueToken } from 'tickwire/engine'
-import { bestProvider, signFleetRequest } from 'tickwire/node'
+import { bestProvider, requestJson, signFleetRequest } from 'tickwire/node'
 import type { Leases } from '../store/leases.ts'
 import { chooseServers, type SeatWish } from './choose-server.ts'
 import type { GameServer, GameServers } from './game-servers.ts'
@@ -178,31 +178,25 @@ export class SeatDesk {
   ): Promise<{ readonly room: string } | SeatRefusal> {
     const path = '/tickwire/fleet/reserve'
     const { id, fingerprint, type, filter, room, code, isNew, isFresh, isSpectator, leader } = request
-    const until = performance.now() + ms
-    // The connection may have been closed at the moment of the request. The id makes a second one harmless.
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const leftMs = Math.floor(until - performance.now())
-      if (leftMs <= 0) return 'late'
-      const body = JSON.stringify({
-        id, deadlineMs: leftMs, tokens, fingerprint, type, filter, room, code, isNew, isFresh, isSpectator, leader,
+    const deadlineMs = Math.floor(ms)
+    if (deadlineMs <= 0) return 'late'
+    const text = JSON.stringify({
+      id, deadlineMs, tokens, fingerprint, type, filter, room, code, isNew, isFresh, isSpectator, leader,
+    })
+    try {
+      const { body } = await requestJson(`${server.url.replace(/\/$/, '')}${path}`, {
+        method: 'POST', text, ms: deadlineMs,
+        headers: {
+          ...signFleetRequest(this.#options.secret, path, text), ...(traceparent !== undefined && { traceparent }),
+        },
       })
-      try {
-        const response = await fetch(`${server.url.replace(/\/$/, '')}${path}`, {
-          method: 'POST', body, signal: AbortSignal.timeout(leftMs),
-          headers: {
-            'content-type': 'application/json', ...signFleetRequest(this.#options.secret, path, body),
-            ...(traceparent !== undefined && { traceparent }),
-          },
-        })
-        const answer = await response.json() as { readonly room?: unknown; readonly refused?: unknown }
-        if (typeof answer.room === 'string') return { room: answer.room }
-        const refused = String(answer.refused)
-        return REFUSALS.includes(refused) ? refused as SeatRefusal : 'away'
-      } catch (error) {
-        if ((error as Error).name === 'TimeoutError') return 'late'
-      }
+      const given = (body ?? {}) as { readonly room?: unknown; readonly refused?: unknown }
+      if (typeof given.room === 'string') return { room: given.room }
+      const refused = String(given.refused)
+      return REFUSALS.includes(refused) ? refused as SeatRefusal : 'away'
+    } catch (error) {
+      return (error as Error).name === 'TimeoutError' ? 'late' : 'away'
     }
-    return 'away'
   }
 
   /** The server that another instance asked for this request. */

@@ -35,6 +35,7 @@ import { openCodeLink } from './code-link.ts'
 import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
 import { nodeFleet } from './fleet-machine.ts'
+import { type JsonAnswer, requestJson } from './json-request.ts'
 import { clientChecks, lockstepTraps } from './development.ts'
 import { nodeParts, nodePlatform } from './node-platform.ts'
 import { nodeRendezvous } from './rendezvous-machine.ts'
@@ -217,13 +218,13 @@ function udpSite({ hostname, port }: URL): Site {
 }
 
 function webSite(base: URL, transport: ConnectOptions['transport']): Site {
-  const ask = async (query: string): Promise<Response> =>
-    await fetch(new URL(`${INFO_PATH.slice(1)}?${query}`, base), { signal: AbortSignal.timeout(ASK_MS) })
+  const ask = async (query: string): Promise<JsonAnswer> =>
+    await requestJson(new URL(`${INFO_PATH.slice(1)}?${query}`, base).href, { method: 'GET', ms: ASK_MS })
   return {
     place: `${base.origin}${new URL('.', base).pathname}`.replace(/\/$/, ''),
     isSecure: base.protocol === 'https:',
     async open(query) {
-      const read = async (): Promise<Partial<ServerInfo>> => await (await ask(query)).json() as Partial<ServerInfo>
+      const read = async (): Promise<Partial<ServerInfo>> => infoIn(await ask(query))
       const identity = async (): Promise<string | undefined> => (await read()).identity
       if (transport === 'udp') {
         const { udp, missing } = await read()
@@ -235,13 +236,17 @@ function webSite(base: URL, transport: ConnectOptions['transport']): Site {
     },
     async diagnose(): Promise<Diagnosis> {
       try {
-        const response = await ask('')
-        const info = await response.json().catch(() => ({})) as Partial<ServerInfo>
+        const answer = await ask('')
+        const info = infoIn(answer)
         if (info.websocket !== undefined) return { kind: 'server', upMs: info.upMs ?? 0 }
-        return { kind: response.status >= 500 ? 'down' : 'other-service' }
+        return { kind: answer.status >= 500 ? 'down' : 'other-service' }
       } catch {
         return { kind: 'down' }
       }
     },
   }
+}
+
+function infoIn({ body }: JsonAnswer): Partial<ServerInfo> {
+  return typeof body === 'object' && body !== null ? body : {}
 }

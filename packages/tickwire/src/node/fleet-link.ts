@@ -4,6 +4,7 @@
 
 import { ConfigError } from '../core/base/assert.ts'
 import { signFleetRequest } from './fleet-signature.ts'
+import { requestJson } from './json-request.ts'
 
 /** How a game server belongs to a fleet. */
 export interface FleetOptions {
@@ -80,16 +81,10 @@ export class FleetLink {
   /** Asks a process of the fleet. */
   async askAt(base: string, method: string, path: string, text: string, ms: number = ASK_MS): Promise<FleetAnswer> {
     try {
-      const response = await fetch(`${base.replace(/\/$/, '')}${path}`, {
-        method, signal: AbortSignal.timeout(ms),
-        headers: {
-          ...(text !== '' && { 'content-type': 'application/json' }),
-          ...signFleetRequest(this.options.secret, path, text),
-        },
-        ...(text !== '' && { body: text }),
+      const { status, body } = await requestJson(`${base.replace(/\/$/, '')}${path}`, {
+        method, ms, text, headers: signFleetRequest(this.options.secret, path, text),
       })
-      const answer: unknown = await response.json().catch(() => undefined)
-      return { status: response.status, body: typeof answer === 'object' && answer !== null ? { ...answer } : {} }
+      return { status, body: typeof body === 'object' && body !== null ? { ...body } : {} }
     } catch {
       // reason: no answer in time is an answer here, and the caller tries again
       return NO_ANSWER

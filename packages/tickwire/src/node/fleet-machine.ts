@@ -7,17 +7,16 @@ import { traceHeaders } from '../core/client/join-spans.ts'
 import type { Game } from '../core/game/define-game.ts'
 import { monotonicNow } from './clock.ts'
 import { systemEntropy } from './entropy.ts'
+import { requestJson } from './json-request.ts'
 
 export const nodeFleet: FleetMachine = {
   entropy: systemEntropy,
   now: monotonicNow,
   wait: (ms) => new Promise((resolve) => { setTimeout(resolve, ms) }),
   async ask(method, url, body, ms, traceparent) {
-    const headers = { 'content-type': 'application/json', ...traceHeaders(traceparent) }
-    const response = await fetch(url, {
-      method, signal: AbortSignal.timeout(ms), ...(body && { body: JSON.stringify(body), headers }),
+    return await requestJson(url, {
+      method, ms, headers: traceHeaders(traceparent), ...(body && { text: JSON.stringify(body) }),
     })
-    return { status: response.status, body: await response.json().catch(() => undefined) }
   },
 }
 

@@ -35,7 +35,12 @@ const PAUSE_MS = 150
 const CATCH_UP_MS = 2000
 const RETRY_MS = 300
 /** Rooms on their way at once. */
-const MOVES_AT_ONCE = 4
+const MOVES_AT_ONCE = 2
+/**
+ * The pause after a move, for each player of the room: they shake hands with the other server. Without it, the players
+ * of all rooms do so at once, and the last of them wait for seconds.
+ */
+const REJOIN_MS = 10
 
 /** What a member needs of its server. */
 export interface FleetHome {
@@ -149,8 +154,12 @@ export class FleetMember {
       let movedCount = 0
       for (let at = 0; at < left.length && now() <= until; at += MOVES_AT_ONCE) {
         const batch = left.slice(at, at + MOVES_AT_ONCE)
+        const players = batch.reduce((sum, { seats }) => sum + seats.players, 0)
         const moved = await Promise.all(batch.map((room) => this.#moves.move(room, until)))
         movedCount += moved.filter((isMoved) => isMoved).length
+        // At most half of the time that is left for each of the batches that are left.
+        const shareMs = (until - now()) * MOVES_AT_ONCE / (left.length - at) / 2
+        await new Promise((resolve) => { setTimeout(resolve, Math.min(players * REJOIN_MS, shareMs)) })
       }
       // No server took one: a new process may be about to start, and the store about to answer again.
       if (movedCount === 0) await new Promise((resolve) => { setTimeout(resolve, RETRY_MS) })

@@ -1,4 +1,4 @@
-/** The limits of hosts whose rooms belong to a fleet, each with its reason. `limits.ts` re-exports them. */
+/** The limits of hosts whose rooms belong to a fleet, each with its reason. */
 
 /** Seats that are reserved at once on one host, and requests that are remembered: as many as it has connections. */
 export const RESERVATIONS_MAX = 4096
@@ -25,6 +25,9 @@ export const MOVED_HOLD_MS = 20_000
 
 /** Bytes of a request of the fleet: a room on its way is the largest. A world of 8 MiB is 11 MiB as text. */
 export const FLEET_BODY_BYTES_MAX = 16_777_216
+
+/** Bytes of an answer of the fleet, or of one of its game servers: tokens of a party, or the players of a room. */
+export const JSON_ANSWER_BYTES_MAX = 1_048_576
 
 /** How long a client waits for an answer of the fleet, which asks three servers at most. */
 export const FLEET_ASK_MS = 3000
