@@ -46,9 +46,20 @@ export async function timedStage(
   return { ...first, passed: first.passed + unsteady.length, failed, failures: again, unsteady }
 }
 
-/** Runs all stages and lists failures. The last line that it prints is `N passed, N failed`. Sets the exit code. */
-export async function runStages(stages: readonly Stage[], remark = ''): Promise<void> {
-  const results: { readonly name: string; readonly run: Run; readonly seconds: number }[] = []
+/** A stage that has run. */
+export interface StageResult {
+  readonly name: string
+  readonly run: Run
+  readonly seconds: number
+}
+
+/**
+ * Runs all stages and lists failures. The last line that it prints is `N passed, N failed`. Sets the exit code.
+ *
+ * @returns the results of the stages
+ */
+export async function runStages(stages: readonly Stage[], remark = ''): Promise<readonly StageResult[]> {
+  const results: StageResult[] = []
   for (const stage of stages) {
     console.log(`\n== ${stage.name}`)
     const startedAt = performance.now()
@@ -68,6 +79,7 @@ export async function runStages(stages: readonly Stage[], remark = ''): Promise<
   const sum = (key: keyof Tally): number => results.reduce((total, { run }) => total + run[key], 0)
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
   process.exitCode = sum('failed') === 0 ? 0 : 1
+  return results
 }
 
 /** The runs of one stage as one run. */

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROOT } from '../../tools/typecheck.ts'
 import { IS_LONG } from '../form.ts'
 import { browserTest } from './browser-test.ts'
-import { commandsOf, GuideRun } from './guide-run.ts'
+import { commandsOf, GuideRun, VERSION } from './guide-run.ts'
 
 const guide = new GuideRun()
 const { folder, checkout } = guide
@@ -21,14 +21,15 @@ beforeAll(() => {
   guide.copyCheckout()
   cpSync(join(ROOT, 'packages/create-tickwire'), join(checkout, 'packages/create-tickwire'), { recursive: true })
   guide.run(checkout, commandsOf('create.md')[0]!)
-  guide.run(folder, 'mkdir program && tar xzf create-tickwire-0.1.0.tgz -C program')
+  guide.run(folder, `mkdir program && tar xzf create-tickwire-${VERSION}.tgz -C program`)
 }, 180_000)
 
 afterAll(() => guide.end())
 
 /** Runs the packed program, as npm does. */
 function create(options: string): string {
-  return guide.run(folder, `node program/package/bin/create-tickwire.mjs ${options} --tickwire file:tickwire-0.1.0.tgz`)
+  const program = 'node program/package/bin/create-tickwire.mjs'
+  return guide.run(folder, `${program} ${options} --tickwire file:tickwire-${VERSION}.tgz`)
 }
 
 async function open(browser: Browser, url: string): Promise<Page> {

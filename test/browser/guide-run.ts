@@ -16,6 +16,9 @@ export function commandsOf(page: string): string[] {
   return Array.from(text.matchAll(/^```sh\n([\s\S]*?)^```$/gm), (match) => match[1]!)
 }
 
+/** The version in the names of packed files. */
+export const VERSION: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version
+
 /** A folder with a checkout in it, beside which games are made. */
 export class GuideRun {
   readonly folder: string = realpathSync(mkdtempSync(join(tmpdir(), 'tickwire-guide-')))

@@ -47,7 +47,7 @@ async function paints(page: Page, owner: number, x: number, y: number): Promise<
 }
 
 browserTest('[LOCK72] the guide ends in two tabs that command units, and one that plays alone', async (browser) => {
-  const [makePage, play, ...rest] = commandsOf('lockstep.md')
+  const [makePage, play, check, ...rest] = commandsOf('lockstep.md')
   expect(rest).toEqual([])
   const folder = join(guide.folder, 'march')
   cpSync(EXAMPLE, folder, { recursive: true })
@@ -64,4 +64,5 @@ browserTest('[LOCK72] the guide ends in two tabs that command units, and one tha
   const alone = await browser.newPage()
   await alone.goto(`${url}?alone`)
   await paints(alone, 1, 56, 64)
+  guide.run(folder, check!.replace('npx tsx', 'node --conditions=tickwire-source --import tsx'))
 })

@@ -9,7 +9,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { ROOT } from '../../tools/typecheck.ts'
-import type { GuideRun } from './guide-run.ts'
+import { VERSION, type GuideRun } from './guide-run.ts'
 
 const TEMPLATES = join(ROOT, 'packages/create-tickwire/templates')
 
@@ -52,7 +52,7 @@ export class TemplateStage {
     this.#guide = guide
     guide.copyCheckout()
     guide.run(guide.checkout, 'npm pack --workspace tickwire --pack-destination ..')
-    guide.run(guide.folder, 'mkdir engine && tar xzf tickwire-0.1.0.tgz -C engine')
+    guide.run(guide.folder, `mkdir engine && tar xzf tickwire-${VERSION}.tgz -C engine`)
     this.#packages = installPackages(guide, templates)
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { bool, defineGame, entity, fixed, near, rpc, text, u8, type RpcResult } from 'tickwire'
+import { bool, defineGame, entity, fixed, message, near, rpc, struct, text, u8, type RpcResult } from 'tickwire'
+import { defineLockstep, LocalFeed, LockstepRunner, order } from 'tickwire/lockstep'
 import { simulate } from 'tickwire/testing'
 
 const Player = entity({ x: fixed(0, 100, 0.1), hp: u8.initially(100) })
@@ -103,9 +104,32 @@ test('[RPC6] a request is answered; one that is never handled ends by its deadli
   expect(results).toEqual([{ isOk: false, reason: 'timed-out' }, { isOk: true, values: { isSold: true, price: 12 } }])
 })
 
-test('[RPC6, LANE8] the shop of the guide sells an axe, and a saved game of 150 KB is returned', async () => {
-  const { bought, restored, progress } = await import('../../docs/guide/examples/calls.ts')
+test('[RPC6, LANE8, SCHEMA32] the guide: an axe is sold, a player waves, says hello, and gets 150 KB', async () => {
+  const { bought, restored, progress, seen } = await import('../../docs/guide/examples/calls.ts')
   expect(await bought).toBe('sold: true, 8 left')
   expect(await restored).toBe('150000 bytes')
   expect(progress()).toEqual([])
+  expect(seen).toEqual(['player 1 waves', 'player 1: hello'])
+})
+
+test('[SCHEMA32] what is sent once may have no fields, and an object may not', () => {
+  const Count = entity({ n: u8 }, { name: 'Count' })
+  const Pause = order({}, 'Pause')
+  const lockstep = defineLockstep({
+    players: [1, 2], orders: [Pause], entities: [Count],
+    onJoin: (world, player) => void world.spawn(Count, {}, player),
+    step(world, orders) {
+      for (const { by } of orders) for (const count of world.each(Count)) if (count.owner === by) count.n++
+    },
+  })
+  const runner = new LockstepRunner(lockstep, new LocalFeed({ tickRate: lockstep.tickRate, players: 1 }))
+  runner.update(0)
+  expect(runner.order(1, Pause, {})).toBe('sent')
+  for (let now = 0; runner.tick < 10; now += 100) runner.update(now)
+  expect([...runner.world.seen(Count)].map(({ n }) => n)).toEqual([1])
+  const { text } = message({ nothing: bool }, 'Nothing').schema
+  const sent = [message({}, 'Ready').schema, rpc({}, { to: 'server' }).args, Pause.schema]
+  expect(sent.map((schema) => schema.text)).toEqual([text, text, text])
+  expect(() => entity({}, { name: 'Empty' })).toThrow('Empty: no fields')
+  expect(() => message({ in: struct({}) }, 'Empty')).toThrow('Empty.in: no fields')
 })

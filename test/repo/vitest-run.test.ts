@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { ROOT } from '../../tools/typecheck.ts'
 import { slowestLines, timedStage } from '../../tools/test-stages.ts'
+import { appendTestRun, sumTestRuns } from '../../tools/test-log.ts'
 import { runVitest } from '../../tools/vitest-run.ts'
 
 // Inside the repository, so that vitest itself is found from there.
@@ -13,6 +14,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 // Without a config of its own it would find ours.
 writeFileSync(join(folder, 'vitest.config.mjs'), 'export default {}\n')
+
+const CLEAN = { passed: 3, failed: 0, skipped: 0, files: [], failures: [] }
+const AT = new Date('2026-11-19T10:00:00Z')
 
 function write(name: string, body: string): void {
   writeFileSync(join(folder, name), `import { expect, test } from 'vitest'\n${body}`)
@@ -81,3 +85,24 @@ test('[REPO7] npm test ends with the sum', () => {
   expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ passed, 0 failed$/)
   expect(status).toBe(0)
 }, 60_000)
+
+test('[REPO7] logged runs are steady when the newest of each stage had no failed and no unsteady test', () => {
+  const log = join(folder, 'runs.jsonl')
+  const run = (name: string, failures: readonly string[], unsteady: readonly string[] = []): void =>
+    appendTestRun(log, [{ name, seconds: 2.4, run: { ...CLEAN, failed: failures.length, failures, unsteady } }], AT)
+  run('sockets', [], ['a.test.ts > waits'])
+  for (let i = 0; i < 2; i++) run('sockets', [])
+  run('browsers', [])
+  expect(sumTestRuns(log, ['sockets'], 2)).toEqual({
+    lines: ['sockets: 2 of 2 runs, 0 tests failed or unsteady'], isMet: true,
+  })
+  expect(sumTestRuns(log, ['browsers'], 2)).toEqual({
+    lines: ['browsers: 1 of 2 runs, 0 tests failed or unsteady'], isMet: false,
+  })
+  const { lines, isMet } = sumTestRuns(log, ['sockets'], 3)
+  expect(isMet).toBe(false)
+  expect(lines[0]).toBe('sockets: 3 of 3 runs, 1 tests failed or unsteady')
+  expect(lines[1]).toMatch(/^ {2}unsteady: a\.test\.ts > waits \([0-9a-f]{12}\+?, 2026-11-19\)$/)
+  run('sockets', ['b.test.ts > breaks'])
+  expect(sumTestRuns(log, ['sockets'], 2).lines[1]).toContain('failed: b.test.ts > breaks')
+})

@@ -68,9 +68,6 @@ const FIXED: readonly SettingMutant[] = [
     ['INPUT_AHEAD_MAX = 128', 'INPUT_AHEAD_MAX = 127'],
     ['INPUTS_PER_FRAME_MAX = 32', 'INPUTS_PER_FRAME_MAX = 31'],
     ['ROOMS_DEFAULT = 256', 'ROOMS_DEFAULT = 255'],
-    ['REKEY_MS: number = 15 * 60_000', 'REKEY_MS: number = 16 * 60_000'],
-    ['REKEY_BYTES: number = 2 ** 30', 'REKEY_BYTES: number = 2 ** 31'],
-    ['KEY_OVERLAP_MS = 5000', 'KEY_OVERLAP_MS = 4000'],
     ['RPC_TIMEOUT_MS = 5000', 'RPC_TIMEOUT_MS = 4000'],
     ['PLAYERS_DEFAULT = 32', 'PLAYERS_DEFAULT = 33'],
     ['SPECTATORS_DEFAULT = 8', 'SPECTATORS_DEFAULT = 9'], ['SEAT_HOLD_MS = 5000', 'SEAT_HOLD_MS = 4000'],
@@ -79,6 +76,11 @@ const FIXED: readonly SettingMutant[] = [
     ['HANDSHAKES_PER_ORIGIN_PER_SECOND = 10', 'HANDSHAKES_PER_ORIGIN_PER_SECOND = 11'],
     ['CHALLENGES_PER_ORIGIN_PER_SECOND = 50', 'CHALLENGES_PER_ORIGIN_PER_SECOND = 51'],
     ['PEER_PACKETS_PER_SECOND = 1000', 'PEER_PACKETS_PER_SECOND = 999'],
+  ]),
+  ...mutants('core/base/limits-crypto.ts', [
+    ['REKEY_MS: number = 15 * 60_000', 'REKEY_MS: number = 16 * 60_000'],
+    ['REKEY_BYTES: number = 2 ** 30', 'REKEY_BYTES: number = 2 ** 31'],
+    ['KEY_OVERLAP_MS = 5000', 'KEY_OVERLAP_MS = 4000'],
   ]),
   ...mutants('core/base/limits-state.ts', [
     ['ARRIVALS_REMEMBERED = 128', 'ARRIVALS_REMEMBERED = 64'], ['EXTRAPOLATION_MS = 250', 'EXTRAPOLATION_MS = 240'],

@@ -181,6 +181,15 @@ describe('rooms', () => {
   })
 })
 
+test('[KIT2] difference says when objects of the server do not rest', () => {
+  const sim = simulate(game, { seed: 4, clients: 2, link: LINK })
+  sim.hold(0, { right: true })
+  sim.run(500)
+  expect(sim.difference()).toMatch(/^player 0 sees Walker .*still change\. Fix: make them rest/)
+  sim.hold(0, {})
+  expect(sim.difference()).toBeUndefined()
+})
+
 test('[SIM14, SIM15] the same seed gives the same match, with players that come and go', () => {
   const play = (seed: number): string => {
     const sim = simulate(game, { seed, clients: 2, link: LINK, keepRooms: true })

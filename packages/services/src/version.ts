@@ -1,3 +1,3 @@
 /** The version of this package, as its package.json has it. */
 
-export const VERSION = '0.1.0'
+export const VERSION = '0.2.0'

@@ -1,6 +1,6 @@
 /**
- * How many seats an origin may reserve, and tickets it may open for: a reserved seat is kept for ten seconds, so an
- * origin that only reserves could keep every room of a fleet full and empty.
+ * How many seats an origin may reserve, by requests for seats and by tickets. A reserved seat is kept for ten seconds,
+ * so an origin that only reserves could keep all rooms of a fleet full without a player in them.
  *
  * Seats are counted in windows of ten seconds. An IPv6 network counts as one origin by its first 64 bits. The table is
  * bounded: when it is full, the window ends.
@@ -8,7 +8,7 @@
 
 import { originName } from '../rendezvous/guess-limit.ts'
 
-/** Two parties of the largest size, or a class of school behind one address. */
+/** Two parties of the largest size, or four school classes behind one address. */
 export const SEATS_PER_ORIGIN_DEFAULT = 128
 
 const WINDOW_MS = 10_000

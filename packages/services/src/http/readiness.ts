@@ -34,7 +34,7 @@ export class Readiness {
     return this.#isReady
   }
 
-  /** Says 503 at `/readyz` from now on, and resolves after `ms`: a load balancer needs time to see it. */
+  /** Answers 503 at `/readyz` from now on, and resolves after `ms`: a load balancer needs time to see it. */
   async drain(ms: number): Promise<void> {
     this.#isReady = false
     await new Promise((resolve) => { setTimeout(resolve, ms) })

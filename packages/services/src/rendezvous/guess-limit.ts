@@ -35,7 +35,7 @@ export class GuessLimit {
     return recent.length < GUESSES_PER_HOUR && recent.filter((at) => at > now - MINUTE_MS).length < GUESSES_PER_MINUTE
   }
 
-  /** An origin has no more guesses: it made them at other instances. */
+  /** Takes all remaining guesses from an origin, because it made them at other instances. */
   exhaust(now: number, ip: string): void {
     while (this.mayGuess(now, ip)) this.note(now, ip)
   }

@@ -7,7 +7,7 @@ import type { SessionDirectory, SocketText } from './session-directory.ts'
 /** Texts of one socket that may wait for the store. */
 const WAITING_MAX = 64
 const PING_MS = 15_000
-/** A code must work again soon after its home has died, so its host must learn of it soon. */
+/** How often homes are checked: a code works again when its host has noticed that its home is dead. */
 const HOMES_MS = 1500
 
 /** A socket that is open here. */
@@ -42,7 +42,7 @@ export class SocketBridge {
     const name = newLeaseId()
     const home = this.#directory.homeOf({ session })
     let waiting = 0
-    // One after the other, from the first one on: a member does not wait for its welcome.
+    // Texts are passed on one after the other: a member may send more before its welcome.
     let order: Promise<unknown> = home
     const pass = (text: string | undefined, isFirst: boolean): void => {
       if (++waiting > WAITING_MAX) return socket.terminate()

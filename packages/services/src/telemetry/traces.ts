@@ -14,7 +14,7 @@ import type { Option } from '../cli/options.ts'
 /** The option of services that send traces. Its environment variable is that of OpenTelemetry. */
 export const OTLP_OPTION = {
   kind: 'text', value: 'URL',
-  help: 'send traces to this collector of OpenTelemetry; other OTEL_ variables hold too (none)',
+  help: 'send traces to this collector of OpenTelemetry; other OTEL_ variables apply too (none)',
 } as const satisfies Option
 
 /** Where traces are sent, and what is said about this process. */

@@ -97,6 +97,6 @@ function tooShort({ schema }: Entity, column: Column, entity: number): ConfigErr
   return new ConfigError(
     schema.name,
     `a component's array is too short (expected more than ${entity} items, got ${lengthOf(column)})`,
-    'make the arrays of the component as long as there are entities in the bitECS world',
+    'make the arrays of the component as long as there are entities in the bitECS world.',
   )
 }

@@ -65,7 +65,7 @@ export function mirrorKoota<E extends Entity, T extends KootaEntity, const C ext
   const writes = (traits as readonly (Trait | readonly [Trait, string])[]).map((each): Write => {
     const [trait, inside] = Array.isArray(each) ? (each as [Trait, string]) : [each as Trait, undefined]
     if (typeof trait.schema === 'function')
-      throw new ConfigError(entity.schema.name, 'a trait is made by a function', 'write it with mirror()')
+      throw new ConfigError(entity.schema.name, 'a trait is made by a function', 'write it with mirror().')
     return { trait, part: new Part(entity, Object.keys(trait.schema), inside) }
   })
   const known = new Map<T, Known>()

@@ -82,7 +82,7 @@ function fieldsInside(path: string, shape: Shape, inside: string): Shape {
   if (field === undefined) throw unknown(path, inside, shape)
   const inner = innerShape(field)
   if (inner !== undefined) return inner
-  throw new ConfigError(`${path}.${inside}`, 'has no fields inside', 'name it as a field of the component')
+  throw new ConfigError(`${path}.${inside}`, 'has no fields inside', 'name it as a field of the component.')
 }
 
 function plainField(path: string, fields: Shape, name: string): Field<unknown> {
@@ -92,10 +92,10 @@ function plainField(path: string, fields: Shape, name: string): Field<unknown> {
   throw new ConfigError(
     `${path}.${name}`,
     'is not a plain value',
-    `give it a component of its own, as [Component, '${name}'], or write it with mirror()`,
+    `give it a component of its own, as [Component, '${name}'], or write it with mirror().`,
   )
 }
 
 function unknown(path: string, name: string, fields: Shape): ConfigError {
-  return new ConfigError(path, `has no field "${name}"`, `write one of: ${Object.keys(fields).join(', ')}`)
+  return new ConfigError(path, `has no field "${name}"`, `write one of: ${Object.keys(fields).join(', ')}.`)
 }

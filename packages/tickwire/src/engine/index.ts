@@ -64,7 +64,7 @@ export { listingKey, readListing, type ListingFacts } from '../core/listing/list
 export { openListing } from '../core/listing/listing-signature.ts'
 export { mergeGames, type GameSource } from '../core/listing/merge-games.ts'
 export { checkTrackers, isWanted } from '../core/listing/browse-trackers.ts'
-export { LISTING_AGE_MS_MAX } from '../core/base/listing-limits.ts'
+export { LISTING_AGE_MS_MAX } from '../core/base/limits-listing.ts'
 
 // Channels and congestion.
 export type { Channel, ChannelPromise, SendResult } from '../core/channel/channel.ts'

@@ -7,11 +7,27 @@ import type { ClientHost } from '../core/game/client-host.ts'
 import type { Match } from '../core/game/match.ts'
 import type { Shape } from '../core/schema/field.ts'
 import type { Handle } from '../core/world/handle.ts'
+import { flatHash } from '../core/world/state-hash.ts'
 import type { World } from '../core/world/world.ts'
 
 /** Field sets of a layout: the fields that all clients receive, and those that the owner receives. */
 const FOR_ALL = 0
 const FOR_OWNER = 2
+
+/** What differs, and the authority's world. The world is undefined for a player that is not in a match. */
+export interface Difference {
+  readonly text: string
+  readonly world: World | undefined
+}
+
+/** Whether the objects of a world change while `wait` lets time pass. */
+export function changesDuring(world: World, wait: () => void): boolean {
+  const [before, after] = [new Uint32Array(2), new Uint32Array(2)]
+  flatHash(world, before)
+  wait()
+  flatHash(world, after)
+  return before[0] !== after[0] || before[1] !== after[1]
+}
 
 /** The first difference between the view of a player and the authority's world, ascending by entity and id. */
 export function differenceOf<I extends Shape>(
@@ -33,7 +49,7 @@ export function differenceOf<I extends Shape>(
       const field = fieldOf(world, truth, view, seen, player.peer)
       if (field !== undefined) return `player ${client} sees ${name} ${truth.id} ${field}`
     }
-    for (const id of theirs.keys()) return `player ${client} sees ${name} ${id}, who is not there`
+    for (const id of theirs.keys()) return `player ${client} sees ${name} ${id}, which the server does not have`
   }
   return undefined
 }

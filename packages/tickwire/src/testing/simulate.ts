@@ -35,7 +35,7 @@ import type { ObjectOf, ObjectView } from '../core/world/handle.ts'
 import type { LinkFlight, Weather } from './memory-link.ts'
 import { SimClock } from './sim-clock.ts'
 import { SimDrawer, SimServer } from './simulate-actors.ts'
-import { differenceOf } from './simulate-difference.ts'
+import { changesDuring, differenceOf, type Difference } from './simulate-difference.ts'
 import { SimPlayer } from './simulate-player.ts'
 import { SimHouse, type KeptRooms, type SimRoomType } from './simulate-server.ts'
 import { SimStalls, type StallOptions } from './simulate-stalls.ts'
@@ -86,6 +86,7 @@ const SEE_MS_MAX = 3000
 /** How long a world at rest may take until all players see its state. */
 const REST_MS_MAX = 10_000
 const REST_STEP_MS = 50
+const UNREST = 'Objects of the server still change. Fix: make them rest before you compare.'
 /** The players of one simulation draw from different numbers. */
 const PLAYER_SEED = 7919
 
@@ -281,22 +282,29 @@ export class Simulation<I extends Shape = Shape> {
 
   /**
    * The first difference between a player's view and the authority's world, in words; undefined when there is none.
-   * Views show the past: it lets time pass until they show the authority's state, so make all objects rest first.
+   * Views show the past: it lets time pass until they show the authority's state, so make all objects rest first. If
+   * they do not rest within 10 seconds, the text says that too.
    */
   difference(): string | undefined {
-    let difference: string | undefined
-    for (let ms = 0; ms <= REST_MS_MAX; ms += REST_STEP_MS) {
-      difference = undefined
-      this.#players.forEach((player, client) => {
-        if (player.closed !== undefined) return
-        difference ??= player.isIn
-          ? differenceOf(client, player.host, this.room(client), this.clock.now)
-          : `player ${client} is not in the match`
-      })
-      if (difference === undefined) return undefined
+    let difference = this.#difference()
+    for (let ms = 0; difference !== undefined && ms < REST_MS_MAX; ms += REST_STEP_MS) {
       this.run(REST_STEP_MS)
+      difference = this.#difference()
     }
-    return difference
+    if (difference?.world === undefined) return difference?.text
+    const isResting = !changesDuring(difference.world, () => this.run(REST_STEP_MS))
+    return isResting ? difference.text : `${difference.text}. ${UNREST}`
+  }
+
+  #difference(): Difference | undefined {
+    for (const [client, player] of this.#players.entries()) {
+      if (player.closed !== undefined) continue
+      if (!player.isIn) return { text: `player ${client} is not in the match`, world: undefined }
+      const { world } = this.room(client)
+      const text = differenceOf(client, player.host, this.room(client), this.clock.now)
+      if (text !== undefined) return { text, world }
+    }
+    return undefined
   }
 
   #handleWarning(warning: StepWarning): void {

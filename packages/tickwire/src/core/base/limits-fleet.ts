@@ -1,4 +1,4 @@
-/** The limits of hosts whose rooms belong to a fleet, each with its reason. */
+/** The limits of hosts whose rooms belong to a fleet, each with its reason. `limits.ts` re-exports them. */
 
 /** Seats that are reserved at once on one host, and requests that are remembered: as many as it has connections. */
 export const RESERVATIONS_MAX = 4096

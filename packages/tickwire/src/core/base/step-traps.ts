@@ -127,7 +127,7 @@ export class StepTraps {
   }
 
   #handle({ problem, fix }: ImpureFunction, name: string): void {
-    // A report may itself use the clock, and so may a listener of an event that `step` emitted: it makes the sound.
+    // A report may use the clock. A listener of an event that `step` emitted may use it too, for example for a sound.
     if (this.#isReporting || isListening()) return
     const place = callerPlace()
     const key = `${name} ${place}`

@@ -1,6 +1,6 @@
 /**
- * The door for distributed traces: what the engine needs of a library such as OpenTelemetry, and no more. It loads
- * none. Without a tracer nothing is recorded, and nothing is sent.
+ * What the engine needs of a library for distributed traces, such as OpenTelemetry. It imports none. Without a tracer
+ * nothing is recorded, and nothing is sent.
  *
  * A span is named by a text of W3C Trace Context, the header `traceparent`. It travels in the headers of requests to
  * services, and as 24 bytes in the request for a seat (`rooms/join-body.ts`):

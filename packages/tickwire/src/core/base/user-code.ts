@@ -118,7 +118,7 @@ export class UserCode {
 /** Listeners that are running: a listener may cause an event that has listeners too. */
 let running = 0
 
-/** Whether a listener is running, perhaps within a `step` that emitted an event. It may use the clock and chance. */
+/** Whether a listener is running, perhaps in a `step` that emitted an event: it may use clocks and random numbers. */
 export function isListening(): boolean {
   return running > 0
 }

@@ -23,7 +23,7 @@ export interface MatchRequest {
 
 /** How long one request waits for the matchmaker. */
 const POLL_MS = 10_000
-/** After a request that the fleet did not answer, or could not: it restarts, or its store does. */
+/** Pause after a request without an answer, or with an answer of 500 or above: the fleet or its store restarts. */
 const PAUSE_MS = 500
 
 /** Reserves seats in one room, one for each of a party. Rejects with a ConnectError. */

@@ -27,10 +27,10 @@ import type { JoinSpans } from './join-spans.ts'
 /** What the machine does for a fleet. */
 export interface FleetMachine {
   readonly entropy: Entropy
-  /** Never runs back. */
+  /** Monotonic time. */
   now(): Millis
   wait(ms: Millis): Promise<void>
-  /** Asks with a JSON body. Rejects when nothing answers within `ms`. A body that is no JSON is undefined. */
+  /** Asks with a JSON body. Rejects when nothing answers within `ms`. A body that is not JSON is undefined. */
   ask(
     method: 'POST' | 'GET' | 'DELETE', url: string, body: object | undefined, ms: number, traceparent?: string,
   ): Promise<{ readonly status: number; readonly body: unknown }>
@@ -162,7 +162,7 @@ export class FleetRoute {
   /** Opens a link to the server that has the seat. `openAt` opens one to an address. */
   async open(asked: JoinRequest | undefined, openAt: (url: string) => Promise<ClientLink>): Promise<ClientLink> {
     if (asked !== undefined && 'resume' in asked) return await this.#openAgain(asked.resume, openAt)
-    // A second attempt leads to the room of the others, or to an error that says why not, and to no other room.
+    // A second attempt leads to the room of the party, or to an error that says why not.
     const request = this.#room === undefined ? requestOf(asked) : { room: this.#room }
     const seat = this.#seat ?? (await this.#client.reserve(request))[0]
     if (seat === undefined) throw this.#client.away()
@@ -171,7 +171,7 @@ export class FleetRoute {
     return Object.assign(await openAt(seat.url), { token: seat.token })
   }
 
-  /** To the server that has the seat now; if the fleet does not say which, to the server of before. */
+  /** To the server that has the seat now. If the fleet does not say which, to the server that the client was at. */
   async #openAgain(ticket: Uint8Array, openAt: (url: string) => Promise<ClientLink>): Promise<ClientLink> {
     this.#room = undefined
     const found = await this.#client.locate(ticket, this.#url)

@@ -31,8 +31,8 @@ export interface JoinOptions<J extends Shape = Shape, O extends Shape = Shape>
   readonly data?: InitOf<J>
   /**
    * A token from the token issuer, as bytes or text. A token is valid once, so a client that should reconnect to its
-   * seat by itself passes a function that fetches a new token each time. Of a join with a `tracer`, it gets the header
-   * `traceparent` for its request. Default: none.
+   * seat by itself passes a function that fetches a new token each time. In a join with a `tracer`, the function gets
+   * the header `traceparent` for its request. Default: none.
    */
   readonly token?: Uint8Array | string | ((traceparent?: string) => Promise<Uint8Array | string>)
   /**

@@ -7,7 +7,7 @@
  *                    └ requests to services   └ the seat at the server
  * ```
  *
- * It is made only with a tracer. After the end it is inert: ways back to a seat are not traced.
+ * It is made only with a tracer. After the end of the join it does nothing: returns to a seat are not traced.
  */
 
 import { type SpanFacts, traceToBytes, type TraceSpan, type Tracer } from '../base/tracing.ts'

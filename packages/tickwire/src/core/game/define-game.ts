@@ -16,9 +16,8 @@ import type { Hitboxes } from '../rewind/hitbox-shape.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { Entity, Message } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
-import { bool } from '../schema/field-kinds.ts'
 import { describeShape, fingerprintOf } from '../schema/fingerprint.ts'
-import { compileSchema, type Schema } from '../schema/schema.ts'
+import { compileSchema, orNothing, type Schema } from '../schema/schema.ts'
 import { checkValueSizes } from '../schema/value-sizes.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { ObjectIdentity } from '../world/handle.ts'
@@ -167,7 +166,7 @@ export function defineGame<
     )
   }
   const net = completeSettings(tickRate, definition.net ?? {})
-  const inputSchema = compileSchema('input', inputOf(definition))
+  const inputSchema = compileSchema('input', orNothing(definition.input))
   checkValueSizes(inputSchema, 'an input')
   const input = inputSchema.shape
   const joinCodec = new JoinCodec(definition.join)
@@ -234,13 +233,6 @@ export function codersOf(codec: SnapshotCodec, entities: readonly Entity[], tick
     )
   }
   return entities.map(({ schema }) => codec.make(schema, tickRate))
-}
-
-/** The input of a game without inputs. A row needs at least one field, and a field that never changes costs no bits. */
-const NO_INPUT = { nothing: bool }
-
-function inputOf<I extends Shape>({ input }: Pick<GameDefinition<I>, 'input'>): I {
-  return Object.keys(input).length === 0 ? NO_INPUT as Shape as I : input
 }
 
 /** The codec of the room options. They share a packet with the join data. */

@@ -1,12 +1,9 @@
 /** The requests of `browse`, with what pages and Node both have: `fetch`, which core does not. */
 
+import { LIST_ANSWER_BYTES_MAX, LIST_ASK_MS } from '../base/limits.ts'
 import type { Millis } from '../base/time.ts'
 import type { CryptoProvider } from '../crypto/provider.ts'
 import type { BrowseMachine } from './browse-trackers.ts'
-
-const ASK_MS = 5000
-/** Bytes of one answer: 200 listings of 4 KiB. */
-const ANSWER_BYTES_MAX = 1_048_576
 
 /** The part of a response of `fetch` that a list needs. */
 export interface ListResponse {
@@ -40,7 +37,7 @@ export function browseMachine({ provider, fetch, decode, wallMs }: BrowseParts):
     wallMs,
     async getJson(url, traceparent) {
       const headers = { accept: 'application/json', ...(traceparent !== undefined && { traceparent }) }
-      const response = await fetch(url, headers, ASK_MS)
+      const response = await fetch(url, headers, LIST_ASK_MS)
       if (!response.ok || response.body === null) throw new Error(`the list is refused: ${response.status}`)
       return JSON.parse(decode(await readAll(response.body))) as unknown
     },
@@ -55,7 +52,7 @@ async function readAll(body: NonNullable<ListResponse['body']>): Promise<Uint8Ar
     const { value } = await reader.read()
     if (value === undefined) break
     size += value.length
-    if (size > ANSWER_BYTES_MAX) {
+    if (size > LIST_ANSWER_BYTES_MAX) {
       await reader.cancel()
       throw new Error('the list is too long')
     }

@@ -6,7 +6,7 @@
  */
 
 import { ConfigError } from '../base/assert.ts'
-import { LISTING_AGE_MS_MAX, LISTINGS_PER_TRACKER_MAX, TRACKERS_MAX } from '../base/listing-limits.ts'
+import { LIST_PAGES_MAX, LISTING_AGE_MS_MAX, LISTINGS_PER_TRACKER_MAX, TRACKERS_MAX } from '../base/limits.ts'
 import type { CryptoProvider } from '../crypto/provider.ts'
 import { openListing } from './listing-signature.ts'
 import type { GameListing, ListingStatus } from './listing.ts'
@@ -74,7 +74,6 @@ export interface BrowseResult {
   readonly trackers: readonly TrackerState[]
 }
 
-const PAGES_MAX = 10
 const LOCAL = /^http:\/\/(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?(?:\/|$)/
 const HTTPS = /^https:\/\/[^\s/@]+(?:\/|$)/
 
@@ -122,7 +121,7 @@ async function askTracker(
   const listings: GameListing[] = []
   let [dropped, state]: [number, TrackerState['state']] = [0, 'ok']
   let after = ''
-  for (let page = 0; page < PAGES_MAX; page++) {
+  for (let page = 0; page < LIST_PAGES_MAX; page++) {
     let answer: { readonly [name: string]: unknown }
     try {
       answer = fieldsOf(await machine.getJson(queryUrl(url, filter, after), traceparent))

@@ -6,7 +6,7 @@
  * ```
  */
 
-import { LISTING_BYTES_MAX } from '../base/listing-limits.ts'
+import { LISTING_BYTES_MAX } from '../base/limits-listing.ts'
 import { ConfigError } from '../base/assert.ts'
 import { concat, label } from '../crypto/label.ts'
 import type { CryptoProvider, SigningKey } from '../crypto/provider.ts'

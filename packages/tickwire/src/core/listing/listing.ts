@@ -11,7 +11,7 @@
 
 import {
   LISTING_CUSTOM_MAX, LISTING_MODS_MAX, LISTING_NAME_CHARS_MAX, LISTING_NAMES_MAX, LISTING_URL_CHARS_MAX,
-} from '../base/listing-limits.ts'
+} from '../base/limits-listing.ts'
 
 /** Whether a match can be joined. */
 export type ListingStatus = 'waiting' | 'in_progress' | 'full'

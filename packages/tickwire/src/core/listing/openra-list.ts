@@ -8,7 +8,7 @@
  * 360531417d17e09c025752d40e0ab584f3c4897a.
  */
 
-import { LISTING_NAME_CHARS_MAX, LISTING_NAMES_MAX, LISTINGS_FOREIGN_MAX } from '../base/listing-limits.ts'
+import { LISTING_NAME_CHARS_MAX, LISTING_NAMES_MAX, LISTINGS_FOREIGN_MAX } from '../base/limits-listing.ts'
 import type { ListingStatus } from './listing.ts'
 
 /** A match of another engine. It has no identity and no signature, and its address is not kept. */

@@ -8,7 +8,7 @@ import { ConfigError } from '../base/assert.ts'
 import type { ObjectId, PeerId, Tick } from '../base/time.ts'
 import type { Entity } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
-import { compileSchema, type Schema } from '../schema/schema.ts'
+import { compileSchema, orNothing, type Schema } from '../schema/schema.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { ObjectView } from '../world/handle.ts'
 
@@ -47,7 +47,7 @@ export class Order<S extends Shape = Shape, N extends string = string> {
       throw new ConfigError('order', 'no name', "give it one: order(shape, 'Move').")
     }
     this.name = name
-    this.schema = compileSchema(name, shape)
+    this.schema = compileSchema(name, orNothing(shape))
     this.check = check
     for (const { path, audience } of this.schema.members) {
       if (audience === 'all') continue

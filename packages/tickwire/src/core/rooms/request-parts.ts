@@ -1,10 +1,10 @@
 /** Parts of the request of a client for a seat. */
 
 import { isEqualConstantTime } from '../crypto/constant-time.ts'
-import type { RoomListing } from './hosted-room.ts'
+import type { HostedRoom, RoomListing } from './hosted-room.ts'
 import type { RoomPlan } from './invitations.ts'
 import type { JoinRequest, SentRequest } from './join-body.ts'
-import type { RoomRules } from './room-rules.ts'
+import type { Asking, RoomRules } from './room-rules.ts'
 
 /** The join data of a client. Undefined when it is invalid. */
 export function dataOf({ joinCodec }: RoomRules['game'], bytes: Uint8Array): object | undefined {
@@ -12,8 +12,14 @@ export function dataOf({ joinCodec }: RoomRules['game'], bytes: Uint8Array): obj
   return bytes.length === 0 ? {} : undefined
 }
 
+/** What the rules of a room type learn about an open or planned room. */
+export function factsOf(site: HostedRoom | RoomPlan): Pick<Asking<unknown, object>, 'options' | 'room'> {
+  if ('identity' in site) return { options: site.identity.options ?? {}, room: listingOf(site) }
+  return { options: site.options, room: site.listing }
+}
+
 /** The listing of a room that is not open yet. */
-export function listingOf({ identity, type: { capacity } }: RoomPlan): RoomListing {
+function listingOf({ identity, type: { capacity } }: RoomPlan): RoomListing {
   const { id, typeName, metadata, passwordHash } = identity
   const hasPassword = passwordHash !== undefined
   return { id, type: typeName, players: 0, capacity, spectators: 0, metadata, isLocked: false, hasPassword }

@@ -28,7 +28,7 @@ import type { Asking } from './room-rules.ts'
 import type { SeatSpans } from './seat-spans.ts'
 import type { SeatClaim } from './room-host-options.ts'
 import { isBuild, RoomSearch, type RoomSearchOptions } from './room-search.ts'
-import { dataOf, isSame, listingOf, withoutPassword } from './request-parts.ts'
+import { dataOf, factsOf, isSame, withoutPassword } from './request-parts.ts'
 import { encodeWelcome } from './welcome.ts'
 
 /** Counts of refused tickets, by reason. */
@@ -158,14 +158,11 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     const { type } = site
     const data = dataOf(type.game, request.data.subarray(sent.optionsSize ?? 0))
     if (data === undefined) return 'data'
-    const room = openRoom(site)
-    const plan = site as RoomPlan<R>
-    const options = room?.options ?? plan.identity.options ?? {}
-    const asking = { from, token, join, data, options, room: room?.listing ?? listingOf(plan) }
+    const asking = { from, token, join, data, ...factsOf(site) }
     const refusal = this.#askAdmit(type, asking)
     if (refusal !== undefined) return refusal
     const serial = mint.drawSerial()
-    const peer = room === undefined ? ++plan.lastPeer : room.seats.drawPeer()
+    const peer = 'identity' in site ? ++site.lastPeer : site.seats.drawPeer()
     const until = now() + INVITATION_MS
     const invitation: Invitation<R> = {
       site, peer, isSpectator, serial, until, usedSerial: undefined, isAwaited: false, tokenUser: token?.user,
@@ -183,17 +180,14 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     site: R | RoomPlan<R>, reserved: Reservation<R> | undefined, isSpectator: boolean, password: string | undefined,
     from: string,
   ): Refusal | undefined {
-    const room = openRoom(site)
     // The client that creates a room knows its password.
-    if (room === undefined) return isSpectator && site.type.spectators === 0 ? 'full' : undefined
-    if (room.isFrozen || room.ending === 'moved') return 'moved'
-    if (room.passwordHash !== undefined && !this.#isPassword(room.passwordHash, password, from)) return 'password'
-    const isItsRoom = reserved?.room !== undefined
-    // A seat to watch from is no seat to play at: not even in a room that was locked meanwhile.
-    if (isItsRoom && !reserved.isKept && !isSpectator) return 'refused'
-    if (!isItsRoom && room.isLocked) return 'locked'
-    const isKept = reserved?.isKept === true && !isSpectator
-    return isKept || room.seats.hasRoom(isSpectator) ? undefined : 'full'
+    if ('identity' in site) return isSpectator && site.type.spectators === 0 ? 'full' : undefined
+    if (site.isFrozen || site.ending === 'moved') return 'moved'
+    if (site.passwordHash !== undefined && !this.#isPassword(site.passwordHash, password, from)) return 'password'
+    if (reserved?.room === undefined && site.isLocked) return 'locked'
+    // A seat that was reserved for a spectator is no seat for a player.
+    if (reserved?.room !== undefined && !isSpectator) return reserved.isKept ? undefined : 'refused'
+    return site.seats.hasRoom(isSpectator) ? undefined : 'full'
   }
 
   /** Whether the password is right. A missing one does not count as a guess. */
@@ -271,7 +265,7 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     const known = [...directory.rooms].find(({ matchName }) => matchName === match)
     const room = known ?? openClaimed(claim)
     if (typeof room === 'string') return room
-    // A match that is still played where it began has tickets for its seats.
+    // A match that began here: its seats are resumed by tickets.
     if (room.ending !== undefined || room.id !== match) return 'ticket'
     if (room.seats.of(peer) === undefined) {
       const isHeld = room.isOpenToClaims && room.holdSeat(peer, mint.drawSerial(), isSpectator, token?.user)
@@ -311,7 +305,10 @@ export class RoomDoor<R extends HostedRoom = HostedRoom> {
     return room
   }
 
-  /** In a fleet a ticket is enough, because the token of before named another server, or its issuer is away. */
+  /**
+   * Whether a ticket is shown by its own client. In a fleet a ticket without a token is enough: the earlier token named
+   * another server, or the issuer does not answer.
+   */
   #isOwner(user: Uint8Array | undefined, token: ConnectRequest['token']): boolean {
     return (this.#options.needsReservation && token === undefined) || isSame(user, token?.user)
   }

@@ -1,8 +1,8 @@
 /**
- * Which room a client gets: the one that it names, the fullest one that fits, or a new one. For a client that asks
- * itself, and for a fleet that reserves seats for clients which will come.
+ * Which room a client gets: the one that it names, the fullest one that fits, or a new one. It serves clients that ask
+ * for themselves, and fleets that reserve seats for clients.
  *
- * It opens no room and takes no seat: a new room is a plan.
+ * It opens no room and takes no seat: a new room is returned as a plan.
  */
 
 import { isEqualConstantTime } from '../crypto/constant-time.ts'

@@ -9,7 +9,7 @@
 import { ConfigError } from '../base/assert.ts'
 import type { Shape } from '../schema/field.ts'
 import { check } from '../schema/leaf.ts'
-import { compileSchema, type Schema } from '../schema/schema.ts'
+import { compileSchema, orNothing, type Schema } from '../schema/schema.ts'
 import { checkValueSizes } from '../schema/value-sizes.ts'
 
 /**
@@ -60,8 +60,8 @@ export class Rpc<A extends Shape = Shape, R extends Shape = Shape> {
       `unknown target "${to}"`,
       `write who is called: '${TARGETS.join("', '")}'`,
     )
-    this.args = compileSchema(name, shape)
-    this.reply = reply && compileSchema(`${name}.reply`, reply)
+    this.args = compileSchema(name, orNothing(shape))
+    this.reply = reply && compileSchema(`${name}.reply`, orNothing(reply))
     this.target = to
     this.delivery = delivery
     this.by = by

@@ -9,7 +9,7 @@
 import type { Field, Shape } from './field.ts'
 import { always, checkInterest, checkPriority, type InterestRule } from './interest.ts'
 import { check } from './leaf.ts'
-import { compileSchema, type Schema } from './schema.ts'
+import { compileSchema, orNothing, type Schema } from './schema.ts'
 import { checkValueSizes } from './value-sizes.ts'
 import type { InitOf, ValueOf, ViewOf } from './value-types.ts'
 
@@ -113,7 +113,7 @@ export class Message<S extends Shape = Shape> {
   readonly delivery: MessageDelivery
 
   constructor(shape: S, name: string, options: MessageOptions = {}) {
-    this.schema = compileSchema(name, shape)
+    this.schema = compileSchema(name, orNothing(shape))
     this.delivery = options.delivery ?? 'reliable'
     checkValueSizes(
       this.schema,

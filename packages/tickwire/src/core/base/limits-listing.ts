@@ -1,4 +1,7 @@
-/** Limits of listings: everything that a tracker or a client keeps of strangers' games, each with its reason. */
+/**
+ * The limits of listings, each with its reason: what a tracker or a client keeps of strangers' games. `limits.ts`
+ * re-exports them.
+ */
 
 /** Bytes of the signed text of a listing: a tracker keeps thousands, and a page of 100 must load on a phone. */
 export const LISTING_BYTES_MAX = 4096
@@ -29,3 +32,12 @@ export const TRACKERS_MAX = 10
 
 /** An older signature is not shown: a tracker could otherwise show a match that has ended. In ms. */
 export const LISTING_AGE_MS_MAX = 600_000
+
+/** How long a client waits for one answer of a tracker, in ms. */
+export const LIST_ASK_MS = 5000
+
+/** Bytes of one answer: 200 listings of 4 KiB fit. */
+export const LIST_ANSWER_BYTES_MAX = 1_048_576
+
+/** Pages that a client reads from one tracker: those of `LISTINGS_PER_TRACKER_MAX` listings. */
+export const LIST_PAGES_MAX = 10
