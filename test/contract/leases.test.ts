@@ -103,6 +103,29 @@ describe.skipIf(!hasRedis)('in a redis-server that fails', () => {
   })
 })
 
+describe.skipIf(!hasRedis)('in a redis-server that refuses writes', () => {
+  const REFUSALS = [
+    { why: 'has no memory left', begin: 'CONFIG SET maxmemory 1', end: 'CONFIG SET maxmemory 0' },
+    { why: 'is a replica of another', begin: 'REPLICAOF 127.0.0.1 1', end: 'REPLICAOF NO ONE' },
+  ] as const
+
+  test.each(REFUSALS)('[STORE10] a Redis that $why refuses writes: they are unavailable, and nothing is lost',
+    async ({ begin, end }) => {
+      const server = await startRedis()
+      const leases = await openLeases(server.url)
+      const [kept, refused] = [newLeaseId(), newLeaseId()]
+      expect(await leases.put('listing', kept, 'ada', 'before', 60_000)).toBeGreaterThan(0)
+      expect(await server.ask(begin)).toBe('+OK')
+      expect(await leases.put('listing', refused, 'ada', '', 60_000)).toBe('unavailable')
+      expect(await timed(async () => await leases.get('listing', kept))).toBeLessThan(ANSWER_MS_MAX)
+      expect(await server.ask(end)).toBe('+OK')
+      await until(async () => typeof await leases.put('listing', newLeaseId(), 'ada', '', 60_000) === 'number')
+      expect(await leases.get('listing', kept)).toMatchObject({ value: 'before' })
+      expect(await leases.get('listing', refused)).toBeUndefined()
+      await leases.close()
+    })
+})
+
 describe.skipIf(!hasRedis)('in a redis-server that is left alone', () => {
   test('[STORE10] keys of an abandoned store expire by themselves', async () => {
     const server = await startRedis()

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { type Server, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -145,6 +146,23 @@ describe('WebSocket on Node: the door', () => {
     expect(closed).toEqual(['ws:1'])
     expect(server.port.stats.errors).toBe(1)
     expect(arrived).toEqual([7])
+  })
+
+  test('[PORT4] a socket that is half closed, without a goodbye, closes its path', async () => {
+    server = await listen()
+    const closed: string[] = []
+    server.port.onPathClosed = (address) => closed.push(address)
+    const { hostname, port } = new URL(server.url)
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    const key = 'AAAAAAAAAAAAAAAAAAAAAA=='
+    socket.write('GET /tickwire HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+      + `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`)
+    const [answer] = await once(socket, 'data') as [Buffer]
+    expect(String(answer)).toContain('101')
+    socket.end()
+    await until(() => closed.length === 1)
+    expect(closed).toEqual(['ws:1'])
+    socket.destroy()
   })
 
   test('[PORT7] datagrams to a socket that does not read are dropped, not queued', async () => {
