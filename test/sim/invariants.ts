@@ -59,6 +59,7 @@ export const INVARIANTS = {
   I49: 'a game server gives no seats to a leader after a newer one has asked',
   I50: 'when services are well again, every player gets a match, and every list has what there is and nothing else',
   I51: 'a host that is back keeps its join code, and a code leads to its host',
+  I52: 'a room runs in one game server at most, also while it moves to another',
   G2: 'reliable messages of the game arrive once and in order',
   G3: 'a request gets its own answer, and some result before its deadline',
   G4: 'in each tick a player acts on the input that it sent for that tick or, if that is missing, on the one before',
@@ -97,6 +98,11 @@ export class ViolationError extends Error {
 /** Throws a violation unless the invariant holds. */
 export function hold(isSo: boolean, invariant: InvariantId, problem: () => string): void {
   if (!isSo) throw new ViolationError(invariant, problem())
+}
+
+/** As `hold`, for a problem that costs nothing to describe. */
+export function require(invariant: InvariantId, isHeld: boolean, problem: string): void {
+  if (!isHeld) throw new ViolationError(invariant, problem)
 }
 
 /** Violations that are found between two ticks, where no caller could catch them: kept until `raise`. */

@@ -234,6 +234,28 @@ const SERVICES: readonly MarkedFile[] = [
     [['seats are asked for twice', 'if (known !== undefined) return known.answer', 'known !== undefined']],
   ],
   [
+    'node/fleet-moves.ts',
+    [
+      ['a room moves to another game server', 'rooms.release(now(), room)\n      log(', 'true'],
+      ['a room that cannot move runs on', 'wake()\n    return isMoved', '!isMoved'],
+      [
+        'a game server claims its room back',
+        "if (claimed !== 'unknown') return claimed === 'taken'",
+        "claimed === 'ours'",
+      ],
+      [
+        'a room has moved, and the answer was lost',
+        "if (claimed !== 'unknown') return claimed === 'taken'",
+        "claimed === 'taken'",
+      ],
+      [
+        'a room arrives at a game server that may not have it',
+        "if (claimed !== 'ours') return 'not-claimed'",
+        "claimed !== 'ours'",
+      ],
+    ],
+  ],
+  [
     'node/fleet-member.ts',
     [
       [

@@ -187,6 +187,18 @@ const SERVICES: readonly Omit<Mutant, 'part'>[] = [
     replace: 'isFull ? rooms',
   },
   {
+    name: 'a room runs before its server has claimed it',
+    file: 'node/fleet-moves.ts',
+    find: "if (claimed === 'ours') rooms.unfreeze(room)",
+    replace: "if (claimed !== 'taken') rooms.unfreeze(room)",
+  },
+  {
+    name: 'a server that gets no answer keeps its room',
+    file: 'node/fleet-moves.ts',
+    find: "if (claimed !== 'unknown') return claimed === 'taken'",
+    replace: 'if (claimed !== undefined) return false',
+  },
+  {
     name: 'a server that died is listed for minutes',
     file: 'services/fleet/game-servers.ts',
     find: "put('server', server.id, server.identity, text, SERVER_TTL_MS)",

@@ -152,6 +152,11 @@ export class Server {
     return answer ?? json(500, {})
   }
 
+  /** Ids of rooms that have ticks here. */
+  get runningRooms(): readonly string[] {
+    return this.rooms.rooms.filter(({ isFrozen, ending }) => !isFrozen && ending === undefined).map(({ id }) => id)
+  }
+
   /** No seat is sold twice, and every seat that is kept is kept for a client. */
   get areSeatsSound(): boolean {
     const kept = this.rooms.rooms.reduce((sum, { seats }) => sum + seats.reserved, 0)

@@ -5,7 +5,7 @@ import { playServices, type ServicesPlant } from './services-swarm.ts'
 // It takes seconds on an idle machine, and longer on a busy one.
 vi.setConfig({ testTimeout: 120_000 })
 
-test('[SIM21, I15, I20, I21, I47, I48, I49, I50, I51] worlds of services hold their invariants', async () => {
+test('[SIM21, I15, I20, I21, I47, I48, I49, I50, I51, I52] worlds of services hold their invariants', async () => {
   const sums: Record<string, number> = {}
   for (let seed = 1; seed <= form(6, 200); seed++) {
     const { violation, counts } = await playServices(seed)

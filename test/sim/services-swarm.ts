@@ -1,6 +1,6 @@
 /**
  * One world of services from one seed: instances of the fleet and the tracker, a store that they share, game servers,
- * players that look for matches, hosts with listings and join codes, and the invariants I15, I20, I21 and I47 to I51.
+ * players that look for matches, hosts with listings and join codes, and the invariants I15, I20, I21 and I47 to I52.
  *
  * All parts are the real ones, in simulated time (`services-time.ts`). Every process crashes, stands still and starts
  * again; the store is away, slow, read-only, loses answers, keys, or everything; the disk of results is full; requests
@@ -13,13 +13,14 @@ import type { AddAnswer } from '../../packages/services/src/store/records.ts'
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
-import { calm, type NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
+import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { hold, violationOf, type Violation } from './invariants.ts'
 import { Instance, Server } from './services-fleet.ts'
 import { type ServicesHost, startHost } from './services-hosts.ts'
 import { ServicesPlayers } from './services-players.ts'
 import { ServicesTime, type SimProcess } from './services-time.ts'
 import { SimLeases, SimStore, type StoreFault } from './services-store.ts'
+import type { WorldResult } from './world-result.ts'
 
 const STEP_MS = 1000 / 60
 const STORM_MS = 40_000
@@ -29,18 +30,8 @@ const PLAYERS = 4
 const CODE_MS = 20_000
 const HOLD_MS = 10_000
 const UNDER_WAY_MS = 3000
-
-/** The result of a world of services. */
-export interface ServicesResult {
-  readonly seed: number
-  readonly violation: Violation | undefined
-  readonly weather: NetWeather
-  readonly endpointTicks: number
-  readonly simulatedMs: number
-  readonly traceHash: string
-  readonly tally: LinkTally
-  readonly counts: Readonly<Record<string, number>>
-}
+/** A move takes at most so long. If the store forgets who has claimed the room meanwhile, two may have it. */
+const MOVE_MS_MAX = 2 * HOLD_MS
 
 /** What a bug may reach. */
 export interface ServicesScene {
@@ -57,7 +48,7 @@ export interface ServicesScene {
 export type ServicesPlant = (scene: ServicesScene) => void
 
 /** Plays the world of a seed. */
-export async function playServices(seed: number, plant: ServicesPlant = () => {}): Promise<ServicesResult> {
+export async function playServices(seed: number, plant: ServicesPlant = () => {}): Promise<WorldResult> {
   return await new ServicesWorld(seed, plant).play()
 }
 
@@ -82,6 +73,8 @@ class ServicesWorld {
   #failure: unknown
   #startedServers = 0
   #calmEndsAt = Infinity
+  #losses = 0
+  #lostAt = -Infinity
 
   constructor(seed: number, plant: ServicesPlant) {
     this.#seed = seed
@@ -92,7 +85,7 @@ class ServicesWorld {
     this.#sessions = this.#newSessions()
   }
 
-  async play(): Promise<ServicesResult> {
+  async play(): Promise<WorldResult> {
     let violation: Violation | undefined
     this.#time.install()
     try {
@@ -289,10 +282,20 @@ class ServicesWorld {
     if (this.#failure !== undefined) throw this.#failure
     for (const { areSeatsSound } of this.#servers)
       hold(areSeatsSound, 'I15', () => 'a seat is sold twice, or kept for no client')
+    this.#judgeRooms()
     this.#plant({
       time: this.#time, store: this.#store, instances: this.#instances, servers: this.#servers,
       records: this.#records, sessions: this.#sessions, isStorm: this.#isStorm,
     })
+  }
+
+  /** A room runs in one process, unless the store has lost a claim. */
+  #judgeRooms(): void {
+    if (this.#store.losses > this.#losses) [this.#losses, this.#lostAt] = [this.#store.losses, this.#now]
+    const rooms = this.#servers.flatMap((server) => server.process.isDead ? [] : server.runningRooms)
+    const twice = rooms.find((room, at) => rooms.indexOf(room) !== at)
+    const isCertain = this.#now > this.#lostAt + MOVE_MS_MAX
+    hold(twice === undefined || !isCertain, 'I52', () => `room ${twice} runs in two game servers`)
   }
 
   #clear(): void {
