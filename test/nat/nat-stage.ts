@@ -153,6 +153,7 @@ export class NatStage {
   readonly net: SimNat
   readonly crypto: StubCrypto = new StubCrypto()
   readonly relayHosts: SimHost[] = []
+  readonly relayMachines: Machine[] = []
   relays: PacketRelay[] = []
   /** Watches what a relay gets and sends. */
   onRelay: (way: 'in' | 'out', address: string, bytes: Uint8Array, length: number) => void = () => {}
@@ -341,7 +342,7 @@ export class NatStage {
       this.net.send(this.clock.now, host, out.to, out.bytes, out.length)
     }
     this.relayHosts.push(host)
-    this.clock.add(new Machine(
+    const machine = new Machine(
       this.net, host,
       (now, from, bytes, length) => {
         this.onRelay('in', from, bytes, length)
@@ -351,6 +352,8 @@ export class NatStage {
         while (this.relays[index]!.pollTransmit(now, out)) send()
         return this.relays[index]!.pollTimeout(now)
       },
-    ))
+    )
+    this.relayMachines.push(machine)
+    this.clock.add(machine)
   }
 }

@@ -13,11 +13,11 @@ import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { readTicks } from '../reference/lockstep-checker.ts'
 import { HandoverParty, type HandoverClient } from './handover-party.ts'
-import { ViolationError, type InvariantId, type Violation } from './invariants.ts'
+import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Spawn, Take } from './lockstep-game.ts'
-import type { LockstepResult } from './lockstep-swarm.ts'
 import { isSameLog } from './same-log.ts'
 import { checkStream } from './stream-checks.ts'
+import type { WorldResult } from './world-result.ts'
 
 const STEP_MS = 25
 const HANDOVER_BAR_MS = 6000
@@ -35,7 +35,7 @@ interface Actor {
 export type HandoverPlant = (party: HandoverParty) => void
 
 /** Plays the match of a seed. */
-export function playHandover(seed: number, plant: HandoverPlant = () => {}): LockstepResult {
+export function playHandover(seed: number, plant: HandoverPlant = () => {}): WorldResult {
   return new HandoverWorld(seed, plant).play()
 }
 
@@ -74,7 +74,7 @@ class HandoverWorld {
     if (dice.chance(0.2)) this.#party.add(true)
   }
 
-  play(): LockstepResult {
+  play(): WorldResult {
     let violation: Violation | undefined
     const dice = this.#dice
     try {
@@ -87,9 +87,7 @@ class HandoverWorld {
       this.#run(3000)
       this.#check()
     } catch (error) {
-      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
-      const problem = error instanceof Error ? `${error.message}` : String(error)
-      violation = { invariant, atMs: this.#party.clock.now, node: 'handover', problem }
+      violation = violationOf(error, this.#party.clock.now, 'handover')
     }
     const trace = new Uint32Array(2)
     const log = this.#log()
@@ -168,18 +166,18 @@ class HandoverWorld {
     const there = here.filter(({ client }, each) => client.continued.length > before[each]!)
     const [first] = there
     if (first === undefined) {
-      hold('I39', !this.#isGood || here.length === 0, `no client went on within ${tookMs} ms`)
+      require('I39', !this.#isGood || here.length === 0, `no client went on within ${tookMs} ms`)
       this.#count('void')
       return
     }
-    hold('I39', !this.#isGood || isAll(), `only ${there.length} of ${here.length} went on within ${tookMs} ms`)
+    require('I39', !this.#isGood || isAll(), `only ${there.length} of ${here.length} went on within ${tookMs} ms`)
     this.#relay = first.client.relay
     const isOne = there.every(({ client }) => client.relay === this.#relay)
-    hold('I9', isOne, 'the match goes on at two relays')
+    require('I9', isOne, 'the match goes on at two relays')
     this.#count('continued')
     const log = this.#log()
     const isKept = log !== undefined && this.#kept.every((byte, at) => log.bytes[at] === byte)
-    hold('I38', isKept && log.length >= this.#kept.length, 'a tick that two players hold is not in the match')
+    require('I38', isKept && log.length >= this.#kept.length, 'a tick that two players hold is not in the match')
   }
 
   /** The longest run of ticks that two honest players hold. Packets that are under way can only make it longer. */
@@ -215,18 +213,14 @@ class HandoverWorld {
     for (const { client, isLiar } of this.#actors) {
       if (isLiar || client.isGone || client.relay !== this.#relay) continue
       const own = client.client.feed.log
-      hold('I23', isSameLog(own, log), 'a client has other bytes than the relay')
+      require('I23', isSameLog(own, log), 'a client has other bytes than the relay')
       client.hashes.forEach((hash, tick) => {
         known[tick] ??= hash
-        hold('I24', known[tick] === hash, `a client has another world after tick ${tick}`)
+        require('I24', known[tick] === hash, `a client has another world after tick ${tick}`)
       })
     }
     // A player that claimed false ticks loses count of its own orders.
     const liars = this.#actors.filter(({ isLiar }) => isLiar).map(({ client }) => Number(client.client.player))
     checkStream(ticks, TAKE, new Set(liars))
   }
-}
-
-function hold(invariant: InvariantId, isHeld: boolean, problem: string): void {
-  if (!isHeld) throw new ViolationError(invariant, problem)
 }

@@ -19,6 +19,9 @@ import { SimClock, type SimActor } from '../../packages/tickwire/src/testing/sim
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 
+/** A relay that stood still closes its ticks as planned again after so long. */
+const SETTLED_MS = 300
+
 export interface PartyOptions {
   readonly game: LockstepGame
   readonly seed: number
@@ -59,6 +62,8 @@ export class PartyClient implements SimActor {
   frozenUntil = 0
   /** Until then datagrams are processed but ticks are not stepped. */
   stuckUntil = 0
+  /** What is sent before this time arrives then, in its order: a TCP line that waits for a lost segment. */
+  heldUntil = 0
   /** How long one tick takes on this machine, in ms. */
   stepMs = 0
   /** How often a router has given the client another address. */
@@ -123,6 +128,14 @@ export class PartyClient implements SimActor {
     return result
   }
 
+  /** Sends a datagram on the cable, from the relay (0) or the client (1). */
+  transmit(now: number, side: 0 | 1, bytes: Uint8Array, length: number): void {
+    const { weather } = this.link
+    if (now < this.heldUntil) this.link.weather = { latencyMs: this.heldUntil - now }
+    this.link.send(now, side, bytes, length)
+    this.link.weather = weather
+  }
+
   nextAt(): number {
     return Math.max(Math.min(this.#nextAt, this.link.nextAt(1)), this.frozenUntil)
   }
@@ -147,7 +160,7 @@ export class PartyClient implements SimActor {
         this.sentBytes += length + 28
         this.sentDatagrams++
         this.largestDatagram = Math.max(this.largestDatagram, length)
-        this.link.send(now, 1, bytes, length)
+        this.transmit(now, 1, bytes, length)
       },
     })
     const isBusy = now < Math.max(this.stuckUntil, this.#busyUntil)
@@ -170,6 +183,9 @@ export class LockstepParty implements SimActor {
   largestDatagram = 0
   /** When each tick was closed. Indexed by tick. */
   readonly closedAt: number[] = []
+  /** When the relay began to stand still, and when it had run as before for a while. */
+  readonly #freezes: { readonly from: number; readonly to: number }[] = []
+  #frozenUntil = 0
   readonly #incoming = new Uint8Array(DATAGRAM_BYTES_MAX)
   readonly #options: PartyOptions
   readonly #security: { readonly provider: CryptoProvider }
@@ -223,8 +239,21 @@ export class LockstepParty implements SimActor {
     return this.clock.driveUntil(isDone, msMax)
   }
 
+  /** The process of the relay stands still for a while. */
+  freeze(ms: number): void {
+    const { now } = this.clock
+    this.#frozenUntil = now + ms
+    this.#freezes.push({ from: now, to: now + ms + SETTLED_MS })
+  }
+
+  /** Whether ticks may close at an uneven time because the relay stood still. */
+  wasFrozen(at: number): boolean {
+    return this.#freezes.some(({ from, to }) => at >= from && at <= to)
+  }
+
   nextAt(): number {
-    return this.clients.reduce((earliest, { link }) => Math.min(earliest, link.nextAt(0)), this.#nextAt)
+    const next = this.clients.reduce((earliest, { link }) => Math.min(earliest, link.nextAt(0)), this.#nextAt)
+    return Math.max(next, this.#frozenUntil)
   }
 
   wake(now: number): void {
@@ -243,7 +272,7 @@ export class LockstepParty implements SimActor {
         const [index, rebinds] = to.split(':').map(Number)
         const client = this.clients[index ?? -1]
         // The router no longer knows the old address.
-        if (client?.rebinds === rebinds) client?.link.send(now, 0, bytes, length)
+        if (client?.rebinds === rebinds) client?.transmit(now, 0, bytes, length)
       },
     })
   }

@@ -2,7 +2,8 @@
  * One lockstep match from one seed: a relay, players of every kind, bad lines, and the invariants I23 to I28 and I35.
  *
  * Players are honest, or send false times and pulses, flood, stand still, or have slow machines. Lines lose, delay,
- * duplicate, change addresses and fail for up to a minute. Players resume, join late and leave. Then it clears.
+ * duplicate, hold everything back, change addresses and fail for up to a minute. Players resume, join late and leave.
+ * The relay stands still. Then it clears.
  */
 
 import { LockstepRunner, playedMatch, ReplayFeed } from 'tickwire/lockstep'
@@ -10,13 +11,14 @@ import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.t
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
-import { calm, type NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
+import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { readTicks, type OrderMeaning } from '../reference/lockstep-checker.ts'
-import { type InvariantId, type Violation, ViolationError } from './invariants.ts'
+import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Move, Spawn, Take, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
 import { isSameLog } from './same-log.ts'
 import { checkStream, readVarint } from './stream-checks.ts'
+import type { WorldResult } from './world-result.ts'
 
 const STORM_MS = 8000
 /** A storm in which one line fails for a minute. */
@@ -40,23 +42,11 @@ interface Actor {
   hasLeft: boolean
 }
 
-/** The result of a match of the swarm. */
-export interface LockstepResult {
-  readonly seed: number
-  readonly violation: Violation | undefined
-  readonly weather: NetWeather
-  readonly endpointTicks: number
-  readonly simulatedMs: number
-  readonly traceHash: string
-  readonly tally: LinkTally
-  readonly counts: Readonly<Record<string, number>>
-}
-
 /** A bug to plant: called after every step of time. */
 export type Plant = (party: LockstepParty, isStorm: boolean) => void
 
 /** Plays the match of a seed. `isCorrupted`: in the middle of it, one number of one client's world changes. */
-export function playLockstep(seed: number, plant: Plant = () => {}, isCorrupted = false): LockstepResult {
+export function playLockstep(seed: number, plant: Plant = () => {}, isCorrupted = false): WorldResult {
   return new LockstepWorld(seed, plant, isCorrupted).play()
 }
 
@@ -68,6 +58,9 @@ class LockstepWorld {
    * seeds stay the same.
    */
   readonly #more: Dice
+  /** Another one, for a relay that stands still and for lines that hold everything back. */
+  readonly #halts: Dice
+  readonly #haltRate: number
   readonly #isLong: boolean
   #longOutage: { readonly client: PartyClient; readonly until: number } | undefined
   readonly #party: LockstepParty
@@ -85,6 +78,8 @@ class LockstepWorld {
     this.#seed = seed
     this.#dice = new Dice(seed ^ 0x10c5)
     this.#more = new Dice(seed ^ 0x51ee)
+    this.#halts = new Dice(seed ^ 0x4a1b)
+    this.#haltRate = this.#halts.chance(0.5) ? 0.002 : 0
     this.#isLong = this.#more.chance(0.03)
     if (this.#isLong) this.#count('long outage')
     this.#worst = this.#dice.fraction()
@@ -99,13 +94,14 @@ class LockstepWorld {
     for (let client = 0; client < clients; client++) this.#add()
   }
 
-  play(): LockstepResult {
+  play(): WorldResult {
     let violation: Violation | undefined
     try {
       const stormMs = this.#isLong ? LONG_STORM_MS : STORM_MS
       for (let ms = 0; ms < stormMs; ms += STEP_MS) {
         this.#mischief()
         this.#moreMischief(ms)
+        this.#halt()
         this.#party.run(STEP_MS)
         this.#act()
         if (ms > stormMs / 2) this.#corrupt()
@@ -119,9 +115,7 @@ class LockstepWorld {
       }
       this.#check()
     } catch (error) {
-      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
-      const problem = error instanceof Error ? `${error.message}` : String(error)
-      violation = { invariant, atMs: this.#party.clock.now, node: 'lockstep', problem }
+      violation = violationOf(error, this.#party.clock.now, 'lockstep')
     }
     const { log } = this.#party.match.relay
     const trace = new Uint32Array(2)
@@ -207,6 +201,21 @@ class LockstepWorld {
       this.#longOutage.client.link.weather = { loss: 1 }
   }
 
+  /** The relay stands still, and a line holds everything back and then gives it at once, as TCP does after a loss. */
+  #halt(): void {
+    const dice = this.#halts
+    const { now } = this.#party.clock
+    if (dice.chance(this.#haltRate)) {
+      this.#party.freeze(2500 * dice.fraction() ** 2)
+      this.#count('relay stood still')
+    }
+    for (const { client } of this.#actors) {
+      if (!dice.chance(this.#haltRate)) continue
+      client.heldUntil = now + 5000 * dice.fraction()
+      this.#count('line held back')
+    }
+  }
+
   /** Changes one number in the world of one client. */
   #corrupt(): void {
     if (!this.#isCorruptionDue) return
@@ -260,6 +269,7 @@ class LockstepWorld {
     const { now } = this.#party.clock
     for (const { client, hasLeft } of this.#actors) {
       client.link.weather = { latencyMs: 10 }
+      client.heldUntil = 0
       client.stepMs = 0
       client.frozenUntil = Math.min(client.frozenUntil, now)
       client.stuckUntil = Math.min(client.stuckUntil, now)
@@ -354,7 +364,7 @@ class LockstepWorld {
         // These events restart the windows: join, leave, away, back, pause, resume, speed, commit, reveal.
         if ([0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc9, 0xca].includes(type)) freeUntil = tick + 1
       }
-      if (tick < 3 || tick <= freeUntil) return
+      if (tick < 3 || tick <= freeUntil || this.#party.wasFrozen(closedAt[tick]!)) return
       const gap = closedAt[tick]! - closedAt[tick - 1]!
       const planned = 100_000 / (game.tickRate * percent)
       const isPlanned = Math.abs(gap - planned) < 0.12 * planned
@@ -383,8 +393,4 @@ class LockstepWorld {
       }
     })
   }
-}
-
-function require(invariant: InvariantId, isHeld: boolean, problem: string): void {
-  if (!isHeld) throw new ViolationError(invariant, problem)
 }

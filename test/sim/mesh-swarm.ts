@@ -1,8 +1,8 @@
 /**
  * One mesh from one seed: two or three peers on bad lines, and the invariants of lockstep, I36 and I37.
  *
- * Lines lose, delay and duplicate, and fail one by one or all at once; machines stand still; clocks drift; players
- * pause, change the speed and leave. Then the weather clears.
+ * Lines lose, delay and duplicate, and fail one by one or all at once; machines stand still and crash; clocks drift;
+ * players pause, change the speed and leave. Then the weather clears.
  */
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
@@ -11,10 +11,10 @@ import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { readTicks } from '../reference/lockstep-checker.ts'
-import { type InvariantId, type Violation, ViolationError } from './invariants.ts'
+import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Move, Spawn, Take, Unit } from './lockstep-game.ts'
-import type { LockstepResult } from './lockstep-swarm.ts'
 import { MeshParty, type MeshMember } from './mesh-party.ts'
+import type { WorldResult } from './world-result.ts'
 
 const STORM_MS = 12_000
 const CALM_MS = 14_000
@@ -27,7 +27,7 @@ const GOOD_MS = 4000
 export type MeshPlant = (party: MeshParty, isStorm: boolean) => void
 
 /** Plays the mesh of a seed. */
-export function playMesh(seed: number, plant: MeshPlant = () => {}): LockstepResult {
+export function playMesh(seed: number, plant: MeshPlant = () => {}): WorldResult {
   return new MeshWorld(seed, plant).play()
 }
 
@@ -43,6 +43,10 @@ class MeshWorld {
   readonly #takes: number[] = []
   readonly #hasLeft: boolean[] = []
   readonly #hasEnded: boolean[] = []
+  /** The player whose machine stops for ever, and the generator that draws it. */
+  #crashed = 0
+  readonly #crashes: Dice
+  readonly #crashRate: number
   readonly #judged = new Set<string>()
   /** Since when the line of two players is good, by `1-2`. Infinity: it is not. */
   readonly #goodSince = new Map<string, number>()
@@ -53,6 +57,8 @@ class MeshWorld {
     this.#seed = seed
     this.#plant = plant
     this.#dice = new Dice(seed ^ 0x3e5)
+    this.#crashes = new Dice(seed ^ 0xc4a7)
+    this.#crashRate = this.#crashes.chance(0.5) ? 0.002 : 0
     this.#worst = this.#dice.fraction()
     this.#players = this.#dice.chance(0.3) ? 2 : 3
     this.#party = new MeshParty({ game: game as never, seed: seed + 1, players: this.#players })
@@ -62,7 +68,7 @@ class MeshWorld {
     }
   }
 
-  play(): LockstepResult {
+  play(): WorldResult {
     let violation: Violation | undefined
     try {
       this.#run(1500, () => {})
@@ -71,9 +77,7 @@ class MeshWorld {
       this.#run(CALM_MS, () => this.#resume())
       this.#check()
     } catch (error) {
-      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
-      const problem = error instanceof Error ? `${error.message}` : String(error)
-      violation = { invariant, atMs: this.#party.clock.now, node: 'mesh', problem }
+      violation = violationOf(error, this.#party.clock.now, 'mesh')
     }
     const { log } = this.#party.member(1).client.feed
     const trace = new Uint32Array(2)
@@ -131,6 +135,7 @@ class MeshWorld {
     }
     for (const member of this.#party.members) {
       if (dice.chance(0.002)) member.frozenUntil = now + 3000 * dice.fraction()
+      if (member.client.player === this.#crashed) member.frozenUntil = Infinity
       if (dice.chance(0.001)) member.stuckUntil = now + 2000 * dice.fraction()
       const { player } = member.client
       if (!dice.chance(0.0005) || this.#hasLeft[player]) continue
@@ -139,6 +144,9 @@ class MeshWorld {
       this.#hasLeft[player] = true
       this.#count('left')
     }
+    if (this.#crashed !== 0 || !this.#crashes.chance(this.#crashRate)) return
+    this.#crashed = 1 + this.#crashes.word() % this.#players
+    this.#count('crashed')
   }
 
   #act(): void {
@@ -178,7 +186,7 @@ class MeshWorld {
     const { now } = this.#party.clock
     for (const [a, b] of this.#pairs()) this.#party.cable(a, b).weather = { latencyMs: 10 }
     for (const member of this.#party.members) {
-      member.frozenUntil = Math.min(member.frozenUntil, now)
+      member.frozenUntil = member.client.player === this.#crashed ? Infinity : Math.min(member.frozenUntil, now)
       member.stuckUntil = Math.min(member.stuckUntil, now)
     }
   }
@@ -296,7 +304,8 @@ class MeshWorld {
   /** In clear weather all that are still in the match step the same ticks, or know that it is over. */
   #checkProgress(): void {
     const { now } = this.#party.clock
-    const playing = this.#party.members.filter(({ client }) => client.feed.ended === undefined)
+    const playing = this.#party.members.filter(({ client: { feed, player } }) =>
+      feed.ended === undefined && player !== this.#crashed)
     for (const { client, tick, executedAt } of playing) {
       if (client.runner === undefined || tick === 0) continue
       const lateMs = now - executedAt[tick]!
@@ -309,8 +318,4 @@ class MeshWorld {
       }
     }
   }
-}
-
-function require(invariant: InvariantId, isHeld: boolean, problem: string): void {
-  if (!isHeld) throw new ViolationError(invariant, problem)
 }

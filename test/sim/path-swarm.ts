@@ -2,9 +2,9 @@
  * One world of paths from one seed: a host and a guest behind routers, one or two packet relays, an attacker with a
  * valid token of another match, and the invariants I1, I5, I13, I14, I17, I19, I45 and I46.
  *
- * Relays crash and restart, routers forget their ports, the guest changes its network, machines sleep, datagrams are
- * lost, doubled, changed, replayed and forged. Then it clears: both are connected again, by the path that their routers
- * allow. At the end everything is silent, and the relays have nothing left.
+ * Relays crash and restart, stand still, and are cut off; routers forget their ports, the guest changes its network,
+ * machines sleep, datagrams are lost, doubled, changed, replayed and forged. Then it clears: both are connected again,
+ * by the path that their routers allow. At the end everything is silent, and the relays have nothing left.
  */
 
 import { RelayClient } from 'tickwire/nat'
@@ -16,9 +16,10 @@ import { isRelayControl } from '../../packages/tickwire/src/core/nat/relay-wire.
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import type { NatKind, NatSight, SimHost } from '../../packages/tickwire/src/testing/sim-nat.ts'
-import { calm, type NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
+import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { Machine, type NatPeer, NatStage } from '../nat/nat-stage.ts'
 import { hold, violationOf, type Violation } from './invariants.ts'
+import type { WorldResult } from './world-result.ts'
 
 const STEP_MS = 1000 / 60
 const STORM_MS = 15_000
@@ -31,23 +32,11 @@ const SIGHTS: readonly NatSight[] = ['none', 'address', 'port']
 const CHANNEL_HEAD_BYTES = 4
 const ALLOCATIONS_MAX = 16
 
-/** The result of a world of paths. */
-export interface PathResult {
-  readonly seed: number
-  readonly violation: Violation | undefined
-  readonly weather: NetWeather
-  readonly endpointTicks: number
-  readonly simulatedMs: number
-  readonly traceHash: string
-  readonly tally: LinkTally
-  readonly counts: Readonly<Record<string, number>>
-}
-
 /** A bug to plant: called after every step of time. */
 export type PathPlant = (stage: NatStage, isStorm: boolean) => void
 
 /** Plays the world of a seed. */
-export function playPath(seed: number, plant: PathPlant = () => {}): PathResult {
+export function playPath(seed: number, plant: PathPlant = () => {}): WorldResult {
   return new PathWorld(seed, plant).play()
 }
 
@@ -69,6 +58,11 @@ class PathWorld {
   readonly #seen: { readonly to: string; readonly bytes: Uint8Array }[] = []
   readonly #attacker: SimHost
   readonly #attack: RelayClient | undefined
+  /** A generator for relays that stand still and lines that fail, in every second world. */
+  readonly #more: Dice
+  readonly #isMore: boolean
+  /** Until then no datagram reaches a relay or comes from it. Indexed by relay. */
+  readonly #flapUntil: number[] = []
   #isStorm = true
   #isOver = false
   #ticks = 0
@@ -83,6 +77,8 @@ class PathWorld {
     this.#seed = seed
     this.#plant = plant
     const dice = this.#dice = new Dice(seed ^ 0x9a7)
+    this.#more = new Dice(seed ^ 0xf1a9)
+    this.#isMore = this.#more.chance(0.5)
     this.#loss = dice.chance(0.3) ? 0.2 * dice.fraction() : 0.05 * dice.fraction()
     const kind = (): Required<Pick<NatKind, 'mapping' | 'filtering'>> => ({
       mapping: SIGHTS[dice.word() % 3]!, filtering: SIGHTS[dice.word() % 3]!,
@@ -104,7 +100,7 @@ class PathWorld {
     this.#watch()
   }
 
-  play(): PathResult {
+  play(): WorldResult {
     let violation: Violation | undefined
     try {
       if (this.#dice.chance(0.5)) {
@@ -167,6 +163,7 @@ class PathWorld {
       hashBytes(bytes, 0, length, this.#trace[0]! ^ length, this.#trace, 0)
       this.#tally.sent++
       if (this.#isOver) return
+      if (this.#isFlapping(from.address) || this.#isFlapping(to)) return void this.#tally.lost++
       const dice = this.#dice
       const sent = bytes.slice(0, length)
       if (this.#isStorm && from !== this.#attacker) {
@@ -217,6 +214,7 @@ class PathWorld {
   #mischief(): void {
     const dice = this.#dice
     const { relayHosts, host, guest, net } = this.#stage
+    if (this.#isMore) this.#moreMischief()
     relayHosts.forEach((relay, index) => {
       if (relay.isDead && this.#now >= this.#reviveAt[index]!) {
         this.#stage.restartRelay(index, this.#seed * 97 + Math.floor(this.#now))
@@ -247,6 +245,31 @@ class PathWorld {
       this.#count('moved')
     }
     if (dice.chance(0.05)) this.#forge(net)
+  }
+
+  /** Relays stand still, lines to relays fail, and both routers restart at once. */
+  #moreMischief(): void {
+    const dice = this.#more
+    const { relayHosts, relayMachines, host, guest } = this.#stage
+    relayHosts.forEach((relay, index) => {
+      const machine = relayMachines[index]!
+      if (machine.isAsleep) machine.isAsleep = !dice.chance(0.01)
+      else if (!relay.isDead && dice.chance(0.0005)) {
+        machine.isAsleep = true
+        this.#count('relay stood still')
+      }
+      if (!dice.chance(0.0005)) return
+      this.#flapUntil[index] = this.#now + 3000 * dice.fraction()
+      this.#count('line to a relay failed')
+    })
+    if (!dice.chance(0.0003)) return
+    for (const { machine } of [host, guest]) machine.host.router?.forget()
+    this.#count('both routers restarted')
+  }
+
+  #isFlapping(address: string): boolean {
+    const index = this.#stage.relayHosts.findIndex((relay) => relay.address === address)
+    return this.#isStorm && (this.#flapUntil[index] ?? 0) > this.#now
   }
 
   /** The attacker sends noise, an old datagram, or data on a guessed channel; to relays and to peers. */
@@ -330,7 +353,8 @@ class PathWorld {
   /** The weather clears, relays are back, machines wake. */
   #clear(): void {
     this.#isStorm = false
-    const { relayHosts, host, guest } = this.#stage
+    const { relayHosts, relayMachines, host, guest } = this.#stage
+    for (const machine of relayMachines) machine.isAsleep = false
     relayHosts.forEach((relay, index) => {
       const isDraining = this.#stage.relays[index]!.isDraining
       if (relay.isDead || isDraining) this.#stage.restartRelay(index, this.#seed * 131 + index)

@@ -1,7 +1,7 @@
 /**
  * One lockstep match from one seed that clients join when it is old: new players, new processes in old seats, and
- * observers. Donors, witnesses and joining clients crash in the middle of an image, clocks jump, and some players lie
- * about their images. The match is recorded. The invariants are I23, I24 and I40 to I44.
+ * observers. Donors, witnesses and joining clients crash in the middle of an image, donors stand still and answer late,
+ * clocks jump, and some players lie about their images. The match is recorded. Invariants: I23, I24 and I40 to I44.
  */
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
@@ -11,7 +11,6 @@ import { seedOfImage } from '../../packages/tickwire/src/core/replay/key-images.
 import { matchHead } from '../../packages/tickwire/src/core/replay/match-head.ts'
 import type { MatchFile } from '../../packages/tickwire/src/core/replay/match-file.ts'
 import { MatchRecorder } from '../../packages/tickwire/src/core/replay/match-recorder.ts'
-import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
 import { verifyMatch } from '../../packages/tickwire/src/core/replay/verify-match.ts'
 import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { encodeWorld, restoreWorld, WorldEncoder } from '../../packages/tickwire/src/core/world/world-image.ts'
@@ -20,12 +19,12 @@ import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { readSeal } from '../reference/seal-checker.ts'
-import { type InvariantId, type Violation, ViolationError } from './invariants.ts'
+import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Move, Spawn, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
-import type { LockstepResult } from './lockstep-swarm.ts'
-import { openMatch, relayKey, sha256, verifying } from './replay-party.ts'
+import { FullSink, openMatch, relayKey, sha256, verifying } from './replay-party.ts'
 import { isSameLog } from './same-log.ts'
+import type { WorldResult } from './world-result.ts'
 
 /** The match is so old when the first client joins: more than 300 ticks, also for observers, which are 60 behind. */
 const OLD_MS = 13_000
@@ -46,7 +45,7 @@ interface Joiner {
 }
 
 /** Plays the match of a seed. `plant`: called after every step of time. */
-export function playRejoin(seed: number, plant: (party: LockstepParty) => void = () => {}): LockstepResult {
+export function playRejoin(seed: number, plant: (party: LockstepParty) => void = () => {}): WorldResult {
   return new RejoinWorld(seed, plant).play()
 }
 
@@ -68,6 +67,9 @@ class RejoinWorld {
   /** A generator for the disk alone, so that the matches of older seeds stay the same. */
   readonly #disk: Dice
   #recorder: MatchRecorder | undefined
+  /** A generator for donors that stand still alone. */
+  readonly #still: Dice
+  #stillAt = Infinity
   #crashAt = Infinity
 
   constructor(seed: number, plant: (party: LockstepParty) => void) {
@@ -75,6 +77,7 @@ class RejoinWorld {
     this.#plant = plant
     this.#dice = new Dice(seed ^ 0x4e01)
     this.#disk = new Dice(seed ^ 0xd15c)
+    this.#still = new Dice(seed ^ 0x571)
     const isDiskBad = this.#disk.chance(0.4)
     if (isDiskBad) this.#sink.everyMs = 300 + 5000 * this.#disk.fraction()
     const dice = this.#dice
@@ -95,7 +98,7 @@ class RejoinWorld {
     })
   }
 
-  play(): LockstepResult {
+  play(): WorldResult {
     let violation: Violation | undefined
     const { clock } = this.#party
     try {
@@ -106,9 +109,7 @@ class RejoinWorld {
       while (!this.#isSettled() && clock.now < from + JOIN_MS) this.#run(1000)
       this.#check(from)
     } catch (error) {
-      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
-      const problem = error instanceof Error ? error.message : String(error)
-      violation = { invariant, atMs: clock.now, node: 'rejoin', problem }
+      violation = violationOf(error, clock.now, 'rejoin')
     }
     const { log } = this.#party.match.relay
     const trace = new Uint32Array(2)
@@ -129,6 +130,7 @@ class RejoinWorld {
     for (let at = 0; at < ms; at += STEP_MS) {
       this.#act()
       this.#crash()
+      this.#freezeDonor()
       this.#fillDisk()
       this.#party.run(STEP_MS)
       this.#plant(this.#party)
@@ -168,6 +170,7 @@ class RejoinWorld {
     const dice = this.#dice
     const party = this.#party
     const kind = dice.fraction()
+    if (this.#still.chance(0.3)) this.#stillAt = party.clock.now
     if (kind < 0.3) this.#lie()
     else if (kind < 0.7) this.#crashAt = party.clock.now + 1500 * dice.fraction()
     const count = 1 + Math.floor(dice.fraction() * 3)
@@ -238,6 +241,18 @@ class RejoinWorld {
     this.#stop(isDonor ? donor : witness)
     this.#count(isDonor ? 'donor crashed' : 'witness crashed')
     this.#crashAt = this.#dice.chance(0.3) ? clock.now + 3000 * this.#dice.fraction() : Infinity
+  }
+
+  /** A donor stands still while its image is wanted. It answers when another donor was asked. */
+  #freezeDonor(): void {
+    const { clock, clients, match: { desk } } = this.#party
+    if (clock.now < this.#stillAt) return
+    const donor = clients.find((client) => !this.#crashed.has(client) && desk.isDonor(client.client.player))
+    if (donor === undefined) return
+    donor.frozenUntil = clock.now + 500 + 4000 * this.#still.fraction()
+    this.#jumped.add(donor)
+    this.#stillAt = Infinity
+    this.#count('donor stood still')
   }
 
   #crashJoinerAt(ms: number): void {
@@ -354,17 +369,6 @@ class RejoinWorld {
   }
 }
 
-/** A disk that is full at times: it takes a chunk whole or not at all. */
-class FullSink extends MemorySink {
-  everyMs = Infinity
-  fullUntil = 0
-  now = (): number => 0
-
-  override write(bytes: Uint8Array): boolean {
-    return this.now() >= this.fullUntil && super.write(bytes)
-  }
-}
-
 /** The same bytes, but for one bit. */
 function flipped(bytes: Uint8Array, dice: Dice): Uint8Array {
   const copy = bytes.slice()
@@ -382,8 +386,4 @@ function otherWorld(snapshot: Uint8Array): Uint8Array {
     break
   }
   return joinSnapshot(roster, encodeWorld(world)!)
-}
-
-function require(invariant: InvariantId, isHeld: boolean, problem: string): void {
-  if (!isHeld) throw new ViolationError(invariant, problem)
 }

@@ -74,3 +74,14 @@ export function openMatch(bytes: Uint8Array): MatchFile {
 }
 
 export type AnyGame = LockstepGame
+
+/** A disk that is full at times: it takes a chunk whole or not at all. */
+export class FullSink extends MemorySink {
+  everyMs = Infinity
+  fullUntil = 0
+  now = (): number => 0
+
+  override write(bytes: Uint8Array): boolean {
+    return this.now() >= this.fullUntil && super.write(bytes)
+  }
+}

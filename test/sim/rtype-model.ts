@@ -3,9 +3,6 @@
  * value counts only if its sequence is newer than that of the last value for the same component.
  */
 
-import type { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
-import type { NetWeather } from '../../packages/tickwire/src/testing/weather.ts'
-import type { Violation } from './invariants.ts'
 import type { JsonObject, RtypeMeaning } from '../reference/rtype-checker.ts'
 
 const TRANSFORM = 1
@@ -110,16 +107,4 @@ export interface Seated {
   readonly marks: { readonly mark: number; readonly at: number }[]
   lastInput: number
   input: number
-}
-
-/** The result of a world of the swarm. */
-export interface RtypeResult {
-  readonly seed: number
-  readonly violation: Violation | undefined
-  readonly weather: NetWeather
-  readonly endpointTicks: number
-  readonly simulatedMs: number
-  readonly traceHash: string
-  readonly tally: LinkTally
-  readonly counts: Readonly<Record<string, number>>
 }

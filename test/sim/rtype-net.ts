@@ -19,6 +19,8 @@ const CALM = { loss: 0, duplication: 0, latencyMs: 10, jitterMs: 0 }
 export class RtypeNet {
   readonly tally = new LinkTally()
   isStorm = true
+  /** Until then the server stands still, and what comes for it waits. */
+  stillUntil = 0
   readonly #dice: Dice
   readonly #plant: RtypePlant
   readonly #weather: typeof CALM
@@ -55,8 +57,9 @@ export class RtypeNet {
 
   /** What arrives until now, in the order of arrival. */
   poll(now: number): Flight[] {
-    const due = this.#flights.filter(({ at }) => at <= now).sort((one, other) => one.at - other.at)
-    this.#flights = this.#flights.filter(({ at }) => at > now)
+    const isDue = ({ at, to }: Flight): boolean => at <= now && (to !== 'server' || now >= this.stillUntil)
+    const due = this.#flights.filter(isDue).sort((one, other) => one.at - other.at)
+    this.#flights = this.#flights.filter((flight) => !isDue(flight))
     this.tally.delivered += due.length
     return due
   }

@@ -3,8 +3,8 @@
  * delays, reorders and duplicates, and the invariants I29 to I33.
  *
  * Half of the clients are reference clients, made from the protocol's document alone; the others are those of the
- * engine. Clients move to other addresses, fall silent, leave and join; strangers send forged and broken datagrams.
- * Then the weather clears and the world stands still.
+ * engine. Clients move to other addresses, fall silent, leave and join; the server crashes and stands still; strangers
+ * send forged and broken datagrams. Then the weather clears and the world stands still.
  */
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
@@ -15,9 +15,10 @@ import { RtypeWorldStream, type RtypeEntity } from '../../packages/tickwire/src/
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { ReferenceClient } from '../reference/rtype-client.ts'
-import { hold, type InvariantId, type Violation, ViolationError } from './invariants.ts'
-import { line, RtypeModel, type RtypeResult, type Seated } from './rtype-model.ts'
+import { hold, type Violation, violationOf } from './invariants.ts'
+import { line, RtypeModel, type Seated } from './rtype-model.ts'
 import { RtypeNet, type RtypePlant } from './rtype-net.ts'
+import type { WorldResult } from './world-result.ts'
 
 const STEP_MS = 1000 / 60
 const STORM_MS = 8000
@@ -49,7 +50,7 @@ interface Player {
 }
 
 /** Plays the world of a seed. */
-export function playRtype(seed: number, plant: RtypePlant = (bytes) => bytes): RtypeResult {
+export function playRtype(seed: number, plant: RtypePlant = (bytes) => bytes): WorldResult {
   return new RtypeSwarmWorld(seed, plant).play()
 }
 
@@ -57,8 +58,10 @@ class RtypeSwarmWorld {
   readonly #seed: number
   readonly #dice: Dice
   #server: RtypeServer
-  /** A generator for crashes alone, so that the worlds of older seeds stay the same. */
+  /** Generators for crashes and standstills alone, so that the worlds of older seeds stay the same. */
   readonly #crashes: Dice
+  readonly #stills: Dice
+  readonly #stillRate: number
   readonly #stream = new RtypeWorldStream({
     isVisible: ({ clientId }, { id }) => isVisible(clientId, id),
   })
@@ -83,26 +86,26 @@ class RtypeSwarmWorld {
     this.#dice = new Dice(seed ^ 0x5254)
     const dice = this.#dice
     this.#crashes = new Dice(seed ^ 0xc4a5)
+    this.#stills = new Dice(seed ^ 0x572)
+    this.#stillRate = this.#stills.chance(0.5) ? 0.001 : 0
     this.#resendMs = 100 + Math.floor(dice.fraction() * 400)
     this.#server = this.#newServer()
     this.#net = new RtypeNet(dice, plant)
-    const count = 2 + Math.floor(dice.fraction() * 4)
-    for (let each = 0; each < count; each++) this.#addPlayer()
+    for (let each = 2 + Math.floor(dice.fraction() * 4); each > 0; each--) this.#addPlayer()
     for (let each = 0; each < 12; each++) this.#addEntity()
   }
 
-  play(): RtypeResult {
+  play(): WorldResult {
     let violation: Violation | undefined
     try {
       while (this.#now < STORM_MS) this.#step()
       this.#net.isStorm = false
+      this.#net.stillUntil = 0
       while (this.#now < STORM_MS + CALM_MS) this.#step()
       this.#check()
       this.#leaveAll()
     } catch (error) {
-      const invariant: InvariantId = error instanceof ViolationError ? error.invariant : 'crash'
-      const problem = error instanceof ViolationError ? error.message : String(error instanceof Error && error.stack)
-      violation = { invariant, atMs: this.#now, node: 'rtype', problem }
+      violation = violationOf(error, this.#now, 'rtype')
     }
     return {
       seed: this.#seed, violation, weather: calm(), endpointTicks: this.#tick * (this.#players.length + 1),
@@ -116,7 +119,7 @@ class RtypeSwarmWorld {
     if (this.#net.isStorm) this.#mischief()
     this.#deliver()
     for (const player of this.#players) this.#drive(player)
-    this.#runServer()
+    if (this.#now >= this.#net.stillUntil) this.#runServer()
   }
 
   #newServer(): RtypeServer {
@@ -186,6 +189,9 @@ class RtypeSwarmWorld {
     if (dice.chance(0.001) && this.#players.length < 7) this.#addPlayer()
     if (dice.chance(0.05)) this.#forge()
     if (this.#crashes.chance(0.0005)) this.#crash()
+    if (!this.#stills.chance(this.#stillRate)) return
+    this.#net.stillUntil = this.#now + 4000 * this.#stills.fraction() ** 2
+    this.#count('server stood still')
   }
 
   /** A datagram of an address that belongs to no client: a request, noise, or a changed packet of another. */

@@ -174,7 +174,7 @@ class Swarm {
         regression: { part: 'transport', seed, weather: least },
       }
     })
-    const { opened, messages, large, refusedSends, restarts, pathMoves, stolen, closes } = world.counts
+    const { opened, messages, large, refusedSends, restarts, pathMoves, stolen, reused, closes } = world.counts
     addAll(this.#counts, {
       opened,
       messages,
@@ -183,6 +183,7 @@ class Swarm {
       restarts,
       pathMoves,
       stolen,
+      reused,
       ...world.datagrams,
       realCrypto: world.isReal ? 1 : 0,
     })

@@ -17,6 +17,8 @@ export interface WorldCounts {
   pathMoves: number
   /** Datagrams that a relay sent on from its own address. */
   stolen: number
+  /** Addresses that another client got. */
+  reused: number
   /** By side and reason, `by code`. */
   readonly closes: Map<string, number>
 }
@@ -31,6 +33,7 @@ export function newCounts(): WorldCounts {
     restarts: 0,
     pathMoves: 0,
     stolen: 0,
+    reused: 0,
     closes: new Map(),
   }
 }

@@ -32,6 +32,7 @@ import { type Violation, hold, violationOf } from './invariants.ts'
 import { type Tempo, drawChannels, drawTempo, drawTimers } from './transport-swarm-draw.ts'
 import * as judge from './transport-swarm-judge.ts'
 import { Party, type Role, type Talk } from './transport-swarm-party.ts'
+import { ReusingRouter } from './transport-swarm-router.ts'
 import { type WorldCounts, type WorldReport, describeWaiting, newCounts } from './transport-swarm-report.ts'
 import { Trace } from './trace.ts'
 
@@ -67,6 +68,7 @@ export class World {
   readonly #dice: Dice
   readonly #clock = new SimClock()
   readonly #net: SimNet
+  readonly #router: ReusingRouter
   readonly #crypto: CryptoProvider
   readonly #timers: Partial<ConnectionTimers>
   readonly #specs: readonly ChannelSpec[]
@@ -107,6 +109,7 @@ export class World {
     const count = 1 + (dice.word() % 8)
     this.seats = count + 1
     this.#net = new SimNet({ seed, weather })
+    this.#router = new ReusingRouter(this.#net, seed, this.counts)
     this.#server = new Party(this, this.#net.addNode('server', { isFixed: true }), 'server', (party) =>
       this.#endpointOf(party, 0),
     )
@@ -378,6 +381,7 @@ export class World {
     const { leave, kick, move, restart, cut } = this.#tempo
     const dice = this.#dice
     const server = this.#server
+    this.#router.stir(this.now, this.#clients)
     for (const client of this.#clients) {
       const talk = client.talks[0]
       if (dice.chance(leave) && talk !== undefined && client.node.clock.isAwake(this.now))
