@@ -100,9 +100,15 @@ class RejoinWorld {
 
   play(): WorldResult {
     let violation: Violation | undefined
-    const { clock } = this.#party
+    const { clock, clients } = this.#party
+    const kind = this.#dice.fraction()
+    // The lines of liars are the shortest, so the relay asks a liar first.
+    const liars = kind < 0.3 ? clients.slice(0, Math.ceil(this.#others / 2) - 1) : []
+    for (const { link } of liars) link.weather = { latencyMs: 1 }
     try {
       this.#run(OLD_MS)
+      if (kind < 0.3) this.#lie(liars)
+      else if (kind < 0.7) this.#crashAt = clock.now + 1500 * this.#dice.fraction()
       this.#join()
       const from = clock.now
       this.#run(JOIN_MS_MIN)
@@ -165,14 +171,11 @@ class RejoinWorld {
     }
   }
 
-  /** Clients join, and some of the others lie, or are to crash. */
+  /** Clients join. */
   #join(): void {
     const dice = this.#dice
     const party = this.#party
-    const kind = dice.fraction()
     if (this.#still.chance(0.3)) this.#stillAt = party.clock.now
-    if (kind < 0.3) this.#lie()
-    else if (kind < 0.7) this.#crashAt = party.clock.now + 1500 * dice.fraction()
     const count = 1 + Math.floor(dice.fraction() * 3)
     for (let each = 0; each < count; each++) {
       const isObserver = dice.chance(0.25)
@@ -191,17 +194,10 @@ class RejoinWorld {
     if (dice.chance(0.3)) this.#crashJoinerAt(800 * dice.fraction())
   }
 
-  /**
-   * Less than half of the players lie about their images: the relay receives other bytes than they have. Their lines
-   * are the shortest, so the relay asks a liar first.
-   */
-  #lie(): void {
-    const { match: { desk }, clients } = this.#party
-    const most = Math.ceil(this.#others / 2) - 1
-    for (const { client, link } of clients.slice(0, most)) {
-      this.#liars.add(client.player)
-      link.weather = { latencyMs: 1 }
-    }
+  /** Less than half of the players lie about their images: the relay receives other bytes than they have. */
+  #lie(liars: readonly PartyClient[]): void {
+    const { desk } = this.#party.match
+    for (const { client } of liars) this.#liars.add(client.player)
     const { handleMessage, take } = desk
     desk.handleMessage = (now, peer, message) => {
       handleMessage.call(desk, now, peer, this.#liars.has(peer) ? this.#changed(message) : message)
