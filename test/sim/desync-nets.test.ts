@@ -148,14 +148,24 @@ test('[DESYNC10] a runner that goes on from an image makes its caches again', ()
   expect(game.derived![0]!.hash(runner.world)).toBe(5 * played.tick)
 })
 
-test('[DESYNC10] level 2 finds a cache that is stale, in its tick', () => {
-  const play = (isStale: boolean): void => {
-    const runner = new LockstepRunner(cachedGame(isStale), new LocalFeed({ tickRate: 30 }))
-    new DebugLog(runner, { level: 2 })
-    for (let now = 0; now < 2000; now += 40) runner.update(now)
+test.each([
+  { level: 0, finds: false, name: 'nothing' }, { level: 1, finds: false, name: 'the order log' },
+  { level: 2, finds: true, name: 'checks of caches' }, { level: 3, finds: true, name: 'images too' },
+] as const)('[DESYNC10] level $level finds a cache that is stale in its tick, and has $name: $finds', (given) => {
+  const play = (isStale: boolean): { images: string[]; bytes: number } => {
+    const runner = new LockstepRunner(cachedGame(isStale), new LocalFeed({ tickRate: 30, seed: 7 }))
+    const [sink, images]: [MemorySink, string[]] = [new MemorySink(), []]
+    const debug = new DebugLog(runner, { level: given.level, sink, onImage: (name) => { images.push(name) } })
+    for (let now = 0; runner.tick < 610; now += 40) runner.update(now)
+    debug.close()
+    return { images, bytes: sink.bytes().length }
   }
-  expect(() => play(false)).not.toThrow()
-  expect(() => play(true)).toThrow(/derived.sum: stale in tick 20/)
+  const { images, bytes } = play(false)
+  expect(bytes > 0).toBe(given.level >= 1)
+  // Without a setting an image every 300 ticks.
+  expect(images).toEqual(given.level >= 3 ? ['desync_7_300.snap', 'desync_7_600.snap'] : [])
+  if (given.finds) expect(() => play(true)).toThrow(/derived.sum: stale in tick 20/)
+  else expect(() => play(true)).not.toThrow()
 })
 
 test('[DESYNC10] dual finds a step that depends on chance, in its tick', () => {

@@ -1,61 +1,14 @@
 import { expect, test } from 'vitest'
-import { BitReader } from '../../packages/tickwire/src/core/bits/bit-reader.ts'
-import { BitWriter } from '../../packages/tickwire/src/core/bits/bit-writer.ts'
-import { OrderCursor, OrdersHead } from '../../packages/tickwire/src/core/order/orders-frame.ts'
 import { OrderRelay } from '../../packages/tickwire/src/core/order-relay/order-relay.ts'
 import { DEFAULT_FILTERS, type RelayFilter } from '../../packages/tickwire/src/core/order-relay/relay-filter.ts'
-import type { RelayOptions } from '../../packages/tickwire/src/core/order-relay/relay-options.ts'
 import { RANKED_RELAY } from 'tickwire/lockstep'
 import { Dice } from 'tickwire/testing'
-import { readTicks, type OrderMeaning } from '../reference/lockstep-checker.ts'
+import { readTicks } from '../reference/lockstep-checker.ts'
 import { game, makeLockstepGame, Move, Take, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyOptions } from './lockstep-party.ts'
+import { RelayBench } from './relay-bench.ts'
 
 const TICK_MS = 1000 / 30
-
-/** A relay without connections: frames are written by hand. */
-class Bench {
-  readonly relay: OrderRelay
-  /** Indexed by slot: the number of the next order, and whether the client resumed its seat in the same process. */
-  readonly next = [1, 1, 1, 1]
-  readonly isContinued = [false, false, false, false]
-  /** The clock of a client, of the time of the relay. */
-  clockOf: (slot: number, at: number) => number = (_slot, at) => at
-
-  constructor(options: Partial<RelayOptions> = {}, players = 2) {
-    this.relay = new OrderRelay({ tickRate: 30, players: 4, secret: 9, ...options })
-    for (let player = 1; player <= players; player++) this.relay.join(0, player)
-    this.relay.start(0)
-  }
-
-  /** A frame of a slot arrives: sent at `sent` with orders of these ages. The way takes `way` ms. */
-  send(slot: number, sent: number, agesMs: readonly number[], { type = 0, way = 0, bytes = [1], executed = 0 } = {}) {
-    this.relay.setLeastUp(slot, 0)
-    const [head, cursor, out] = [new OrdersHead(), new OrderCursor(), new BitWriter(new Uint8Array(4000))]
-    head.stamp = Math.floor(this.clockOf(slot, sent) * 16) & 0xffff
-    head.executed = executed
-    head.count = agesMs.length
-    head.isContinued = this.isContinued[slot]!
-    head.first = this.next[slot]!
-    this.next[slot] = head.first + agesMs.length
-    head.write(out)
-    cursor.begin()
-    for (const age of agesMs) cursor.write(out, age * 1000, type, Uint8Array.from(bytes), 0, bytes.length)
-    this.relay.tick(sent + way)
-    return this.relay.handleOrders(sent + way, slot, new BitReader(out.bytes.slice(0, out.finish())))
-  }
-
-  ticks(): OrderMeaning[][] {
-    return readTicks(this.relay.log.bytes.slice(0, this.relay.log.length))
-  }
-
-  /** All orders of players, with their tick. */
-  orders(): (OrderMeaning & { tick: number })[] {
-    return this.ticks().flatMap((orders, at) =>
-      orders.filter(({ player }) => player > 0).map((each) => ({ ...each, tick: at + 1 })),
-    )
-  }
-}
 
 /** Plays a party with random orders, and checks that all clients have equal hashes. */
 function playParty(
@@ -117,7 +70,7 @@ test('[LOCK14] ticks close at their planned time whatever a client does: one is 
 
 test('[LOCK15] a late order slips into the next open tick at time 0, at most 8 ticks, or is dropped', () => {
   for (const late of ['slip', 'drop'] as const) {
-    const bench = new Bench({ late, deadlineMs: 100, deadlineMsMin: 100, deadlineMsMax: 100, claimMs: 1000 })
+    const bench = new RelayBench({ late, deadlineMs: 100, deadlineMsMin: 100, deadlineMsMax: 100, claimMs: 1000 })
     for (let at = 0; at < 400; at += 20) {
       bench.send(0, at, [])
       bench.send(1, at, [])
@@ -138,13 +91,13 @@ test.each([
   [', also with clocks that are minutes apart and drift',
     (slot: number, at: number) => slot === 0 ? at : 345_678.9 + at * 1.0005],
 ] as const)('[LOCK16] the earlier click wins, though it arrives later%s', (_name, clockOf) => {
-  const bench = new Bench()
+  const bench = new RelayBench()
   bench.clockOf = clockOf
+  bench.leastUpMs.fill(40)
   for (let at = 0; at < 600; at += 20) {
     bench.send(0, at, [], { way: 40 })
     bench.send(1, at, [], { way: 40 })
   }
-  bench.relay.setLeastUp(0, 40)
   // Both are clicked in the same window: player 2 at 605, player 1 at 620. The packet of player 2 needs 25 ms more.
   bench.send(0, 620, [0], { way: 40, bytes: [1] })
   bench.send(1, 605, [0], { way: 65, bytes: [2] })
@@ -155,7 +108,7 @@ test.each([
 })
 
 test('[LOCK16] an order that claims to be old is moved by 8 ms at most, and counted', () => {
-  const bench = new Bench({ deadlineMs: 200, deadlineMsMin: 200 })
+  const bench = new RelayBench({ deadlineMs: 200, deadlineMsMin: 200 })
   for (let at = 0; at < 600; at += 20) bench.send(0, at, [])
   bench.send(0, 610, [0])
   bench.send(1, 610, [60])
@@ -168,23 +121,25 @@ test('[LOCK16] an order that claims to be old is moved by 8 ms at most, and coun
 })
 
 test('[LOCK17] budgets: a burst of 128 passes, then 16 a tick; 8,192 bytes at once; 256 in a tick', () => {
-  const bench = new Bench()
+  const bench = new RelayBench()
   bench.send(0, 10, Array.from({ length: 100 }, () => 0))
   bench.send(0, 11, Array.from({ length: 100 }, () => 0))
   expect(bench.relay.counts).toMatchObject({ placed: 128, filtered: 72 })
   for (let tick = 0; tick < 20; tick++) bench.send(0, 200 + tick * TICK_MS, Array.from({ length: 50 }, () => 0))
-  expect(bench.relay.counts.placed).toBeLessThanOrEqual(128 + 24 * 16)
-  const large = new Bench({}, 1)
+  const sustained = bench.relay.counts.placed
+  for (let tick = 20; tick < 40; tick++) bench.send(0, 200 + tick * TICK_MS, Array.from({ length: 50 }, () => 0))
+  expect(bench.relay.counts.placed - sustained).toBe(20 * 16)
+  const large = new RelayBench({}, 1)
   const bytes = Array.from({ length: 300 }, () => 7)
   for (let count = 0; count < 60; count++) large.send(0, 10 + count / 10, [0], { bytes })
   expect(large.relay.counts.placed).toBe(Math.floor(8192 / 300))
-  const many = new Bench({ ordersBurst: 10_000, bytesBurst: 100_000 }, 1)
+  const many = new RelayBench({ ordersBurst: 10_000, bytesBurst: 100_000 }, 1)
   for (let count = 0; count < 3; count++) many.send(0, 10 + count, Array.from({ length: 100 }, () => 0))
   expect(many.relay.counts.placed).toBe(256)
-  // After a silence the budget is full again.
-  for (let at = 100; at < 600; at += 30) bench.relay.tick(1000 + at)
+  // After ten seconds of silence the budget is full again, and no fuller.
+  for (let at = 1600; at < 11_600; at += 30) bench.relay.tick(at)
   const before = bench.relay.counts.placed
-  bench.send(0, 1700, Array.from({ length: 128 }, () => 0))
+  bench.send(0, 11_600, Array.from({ length: 130 }, () => 0))
   expect(bench.relay.counts.placed - before).toBe(128)
 })
 
@@ -193,13 +148,20 @@ test('[LOCK17] filters come from configuration: a custom one drops orders of a t
   const noTypeTwo: RelayFilter = {
     name: 'no-two', onOrder: ({ type }) => type === 2 ? 'drop' : 'pass', onTick: () => { ticks++ },
   }
-  const bench = new Bench({ filters: [noTypeTwo, ...DEFAULT_FILTERS] })
+  const bench = new RelayBench({ filters: [noTypeTwo, ...DEFAULT_FILTERS] })
   bench.send(0, 10, [0], { type: 2 })
   bench.send(0, 11, [0], { type: 1 })
   bench.relay.tick(200)
   expect(bench.orders().map(({ type }) => type)).toEqual([1])
   expect(ticks).toBe(bench.relay.log.newest)
-  const open = new Bench({ filters: [] })
+  // In the other order the dropped orders cost budget.
+  const placedWith = (filters: readonly RelayFilter[]): number => {
+    const ordered = new RelayBench({ filters })
+    for (const type of [2, 1]) ordered.send(0, 10 + type, Array.from({ length: 100 }, () => 0), { type })
+    return ordered.relay.counts.placed
+  }
+  expect([placedWith([noTypeTwo, ...DEFAULT_FILTERS]), placedWith([...DEFAULT_FILTERS, noTypeTwo])]).toEqual([100, 28])
+  const open = new RelayBench({ filters: [] })
   for (let count = 0; count < 4; count++) open.send(0, 10 + count, Array.from({ length: 100 }, () => 0))
   expect(open.relay.counts.placed).toBe(400)
 })
@@ -249,7 +211,7 @@ test('[LOCK19] a player that leaves is gone in the same tick on every peer', () 
 })
 
 test('[LOCK19] a client that resumes before its first tick does not give its orders twice', () => {
-  const bench = new Bench()
+  const bench = new RelayBench()
   expect(bench.send(0, 40, [0, 0])).toBe('ok')
   // The first of these connections is lost before its first packet.
   for (const now of [50, 60]) {
@@ -264,7 +226,7 @@ test('[LOCK19] a client that resumes before its first tick does not give its ord
 })
 
 test('[LOCK19] a new process that resumes a seat numbers its orders from 1, and none is taken for an old one', () => {
-  const bench = new Bench()
+  const bench = new RelayBench()
   expect(bench.send(0, 40, [0, 0])).toBe('ok')
   bench.relay.away(1)
   bench.relay.back(50, 1)
@@ -277,7 +239,7 @@ test('[LOCK19] a new process that resumes a seat numbers its orders from 1, and 
 })
 
 test('[LOCK19] orders that wait when their player leaves are not given by the next player of its slot', () => {
-  const bench = new Bench()
+  const bench = new RelayBench()
   expect(bench.send(1, 40, [0, 0])).toBe('ok')
   bench.relay.leave(2, 'left')
   expect(bench.relay.join(41, 3)).toBe(1)

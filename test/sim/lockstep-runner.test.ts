@@ -4,6 +4,7 @@ import {
   defineLockstep, ids, LocalFeed, LockstepRunner, order, playedMatch, ReplayFeed, type RunnerOptions, type TickEvent,
 } from 'tickwire/lockstep'
 import { Dice } from 'tickwire/testing'
+import { readTicks } from '../reference/lockstep-checker.ts'
 import { Crate, game, makeLockstepGame, Move, Spawn, Take, Unit } from './lockstep-game.ts'
 
 const TICK_MS = 1000 / 30
@@ -62,6 +63,28 @@ test('[LOCK3] orders come by time, then player, then number, whatever the order 
   const [crate] = runner.world.each(Crate)
   expect(crate!.takenBy).toBe(1)
   expect(crate!.takes).toBe(3)
+  // Time, player and crate of each, in the sequence of the tick.
+  const orders = [[3, 2, 5], [3, 3, 1], [9, 1, 4], [9, 1, 6], [9, 2, 0]] as const
+  for (let seed = 1; seed <= 30; seed++) {
+    const shuffled = start({}, 3)
+    shuffled.runner.update(0)
+    // Orders of one player keep their sequence: those of equal times are submitted in it.
+    const left = [...orders]
+    for (const dice = new Dice(seed); left.length > 0;) {
+      const at = Math.floor(dice.fraction() * left.length)
+      const isHeld = left.some(([time, player], other) =>
+        other < at && time === left[at]![0] && player === left[at]![1])
+      if (isHeld) continue
+      const [[time, player, crateId]] = left.splice(at, 1) as [(typeof orders)[number]]
+      shuffled.feed.submit(time, 1, Uint8Array.of(crateId, 0), player)
+    }
+    shuffled.runner.update(TICK_MS)
+    const { log } = shuffled.feed
+    const [, second] = readTicks(log.bytes.slice(0, log.length))
+    const sorted = second!.map(({ time, player, data: bytes }) =>
+      [Math.round(time / 1000), player, Number.parseInt(bytes.slice(0, 2), 16)])
+    expect(sorted).toEqual(orders)
+  }
 })
 
 test('[LOCK4] an order that its check refuses is refused at once, and skipped on every peer', () => {
