@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type OptionTable, readDuration, readOptions } from './options.ts'
+import { SERVICES } from './run.ts'
 
 const table = {
   port: { kind: 'whole', default: 8080, help: 'port' },
@@ -49,4 +50,16 @@ test('[SERV1] an unknown or invalid option is refused, with the nearest name', (
 test('[SERV1] durations have units; a plain number is seconds', () => {
   expect(['500ms', '30s', '30', '1.5min', '2h', '', '3d', '-1s'].map(readDuration))
     .toEqual([500, 30_000, 30_000, 90_000, 7_200_000, undefined, undefined, undefined])
+})
+
+test('[SERV1] a service without options has the ports and limits that the guides name', () => {
+  const defaultsOf = (name: string): unknown => readOptions(SERVICES.get(name)!.options, { args: [], env: {} })
+  expect(defaultsOf('relay')).toMatchObject({ port: 7777, ops: 9091 })
+  expect(defaultsOf('stun')).toMatchObject({ port: 3478 })
+  expect(defaultsOf('lockstep')).toMatchObject({ port: 9090, ops: 9091, 'max-games': 100 })
+  expect(defaultsOf('track')).toMatchObject({
+    port: 8080, ops: 9091, 'heartbeat-ttl': 30_000, 'rate-limit': '10/min', store: undefined,
+  })
+  expect(defaultsOf('rendezvous')).toMatchObject({ port: 8080, 'code-ttl': 600_000 })
+  expect(defaultsOf('issue')).toMatchObject({ port: 8081 })
 })
