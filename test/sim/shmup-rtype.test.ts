@@ -5,7 +5,9 @@
 
 import { expect, test, vi } from 'vitest'
 import { simulate } from 'tickwire/testing'
-import { BOSS, Enemy, Pilot, Powerup, ROCK, Ship, Shot, STICK, type input } from '../../games/shmup/definitions.ts'
+import {
+  BOSS, Enemy, Force, FORCE_DETACHED, FORCE_FRONT, Pilot, Powerup, ROCK, Ship, Shot, STICK, type input,
+} from '../../games/shmup/definitions.ts'
 import { shmupGame } from '../../games/shmup/game.ts'
 import { RtypeDoor, type RtypeSender } from '../../games/shmup/rtype-door.ts'
 import { RtypeServer } from '../../packages/tickwire/src/core/rtype-session/server.ts'
@@ -45,9 +47,15 @@ class Stage {
   }
 
   connect(address: string, name: string, clientId: number, isReckless: boolean = false): ReferenceClient {
+    const client = this.connectIdle(address, name, clientId)
+    this.#pilots.set(client, new ReferencePilot(isReckless))
+    return client
+  }
+
+  /** A client whose keys the test presses. */
+  connectIdle(address: string, name: string, clientId: number): ReferenceClient {
     const client = new ReferenceClient(name, clientId)
     this.clients.set(address, client)
-    this.#pilots.set(client, new ReferencePilot(isReckless))
     return client
   }
 
@@ -157,4 +165,44 @@ test.each(SEEDS)('[SHMUP5] over 10 % loss they win, and all 36 packets arise (se
   stage.run(1500)
   expect(sim.server(Pilot)).toHaveLength(2)
   expect(PACKET_STRUCTS.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([])
+})
+
+test('[SHMUP9] every input bit of the protocol does what its name says', () => {
+  const sim = simulate(shmupGame(), { seed: 3, clients: 1, onWarning: false })
+  const stage = new Stage(sim, 3)
+  const ada = stage.connectIdle('203.0.113.1:1', 'Ada', 11)
+  stage.run(2000)
+  const { peer } = sim.server(Pilot).find(({ name }) => name === 'Ada')!
+  const own = (): { x: number; y: number } => {
+    const { x, y } = sim.server(Ship).find(({ owner }) => owner === peer)!
+    return { x, y }
+  }
+  const shots = (): number => sim.server(Shot).filter(({ by }) => by === peer).length
+  /** How far the ship moves in 300 ms with these bits. */
+  const press = (bits: number): { dx: number; dy: number } => {
+    const before = own()
+    ada.input = bits
+    stage.run(300)
+    const after = own()
+    ada.input = 0
+    stage.run(300)
+    return { dx: Math.round(after.x - before.x), dy: Math.round(after.y - before.y) }
+  }
+  const moves = [0x08, 0x04, 0x02, 0x01].map((bit) => press(bit))
+  expect(moves.map(({ dx, dy }) => [Math.sign(dx), Math.sign(dy)])).toEqual([[1, 0], [-1, 0], [0, 1], [0, -1]])
+  expect(press(0xff80)).toEqual({ dx: 0, dy: 0 })
+  expect(shots()).toBe(0)
+  ada.input = 0x10
+  stage.run(500)
+  expect(shots()).toBeGreaterThan(1)
+  ada.input = 0x20
+  stage.run(500)
+  expect(sim.server(Pilot).find((pilot) => pilot.peer === peer)!.charge).toBeGreaterThan(20)
+  ada.input = 0
+  stage.run(300)
+  expect(sim.server(Pilot).find((pilot) => pilot.peer === peer)!.charge).toBe(0)
+  sim.host.world.spawn(Force, { ...own(), peer, mode: FORCE_FRONT, level: 1 })
+  ada.input = 0x40
+  stage.run(300)
+  expect(sim.server(Force).map(({ mode }) => mode)).toEqual([FORCE_DETACHED])
 })
