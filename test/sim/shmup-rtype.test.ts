@@ -146,7 +146,20 @@ test.each(SEEDS)('[SHMUP5] over 10 % loss they win, and all 36 packets arise (se
   for (const client of [ada, bo]) {
     expect(client.broken).toBe(0)
     expect(client.packets('LEVEL_COMPLETE').map((each) => each['completed_level']).sort()).toEqual([1, 2, 3])
-    expect(client.packets('GAME_END').at(-1)).toMatchObject({ end_reason: 0 })
+    // 255: there is no next level.
+    expect(client.packets('LEVEL_COMPLETE').map((each) => each['next_level']).sort()).toEqual([2, 255, 3])
+    const { player_count: count, player_ids: ids } = client.packets('GAME_START').at(-1)! as {
+      player_count: number; player_ids: number[]
+    }
+    expect([ids.length, ids.filter((id) => id !== 0).length]).toEqual([4, count])
+    expect(ids).toContain(client.playerId)
+    expect(client.packets('LEVEL_START').every((each) => String(each['level_name']).length > 3)).toBe(true)
+    const end = client.packets('GAME_END').at(-1)!
+    expect(end).toMatchObject({ end_reason: 0 })
+    // The winner is the player with the highest score.
+    const scores = end['final_scores'] as unknown as number[]
+    expect(scores[Number(end['winner_id'])]).toBe(Math.max(...scores))
+    expect(Number(end['play_time'])).toBeGreaterThan(60)
     expect(client.packets('TRANSFORM_SNAPSHOT').length).toBeGreaterThan(500)
   }
   // Every value of the enumerations arose, too.
