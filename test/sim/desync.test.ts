@@ -218,6 +218,25 @@ test('[DESYNC1] a player that lies about its pulses is asked once, and nothing i
   expect(party.match.judge.counts).toMatchObject({ lies: 1, healed: 0, failed: 0 })
 })
 
+test('[DESYNC1] a player that lies for minutes does not keep the others from being healed', () => {
+  const party = match(3)
+  const { feed, player: liar } = party.clients[1]!.client
+  const { report } = feed
+  feed.report = (tick) => { report.call(feed, tick, tick & 0xffff) }
+  party.run(400_000)
+  const { judge } = party.match
+  // Each lie is asked about later than the one before.
+  expect(judge.counts.lies).toBeGreaterThan(5)
+  expect(judge.counts.lies).toBeLessThan(15)
+  corrupt(party.clients[2]!)
+  party.run(2000)
+  const { player } = party.clients[2]!.client
+  expect(party.reports.at(-1)).toMatchObject({ verdict: 'majority', diverged: [{ player, outcome: 'healed' }] })
+  const all = party.reports.flatMap(({ diverged }) => diverged)
+  expect(all.map((each) => each.player)).not.toContain(liar)
+  expect(judge.counts).toMatchObject({ healed: 1, failed: 0 })
+})
+
 test('[DESYNC1] a generator that was drawn from is found in the next tick, and every player is in the report', () => {
   const party = match(4)
   const { runner } = party.clients[2]!.client

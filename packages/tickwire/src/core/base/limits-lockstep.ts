@@ -147,7 +147,10 @@ export const DESYNC_CASE_MS = 5000
  */
 export const DESYNC_CASE_MS_MAX = 30_000
 
-/** Reports of desyncs that one match makes: a broken game differs in every tick, and one report names the cause. */
+/**
+ * Reports that one match makes of cases in which no player differed: a player that lies could fill a disk. Desyncs are
+ * always reported; a player has at most three in ten minutes.
+ */
 export const DESYNC_REPORTS_MAX = 32
 
 /** Heals of one player within ten minutes. At this number the player is removed with `desynced`. */

@@ -15,40 +15,15 @@ import type { Millis, PeerId, Tick } from '../base/time.ts'
 import { rootText, type DesyncReport, type DesyncVerdict, type DivergedReport } from '../order/desync-report.ts'
 import type { Root, SyncMessage } from '../order/sync-messages.ts'
 import type { TickLog } from '../order/tick-log.ts'
+import { groupsOf, rootOf, type DesyncCase } from './desync-case.ts'
 import type { DesyncRules, JudgedPlayer, JudgeEvent, Outgoing } from './desync-rules.ts'
 
 export type { DesyncRules, JudgedPlayer, JudgeEvent, Outgoing } from './desync-rules.ts'
 
-type Report = Extract<SyncMessage, { kind: 'report' }>
-
-interface Case {
-  readonly number: number
-  readonly openedAt: Millis
-  readonly firstTick: Tick
-  /** The players when it was opened. */
-  players: readonly PeerId[]
-  tick: Tick
-  reports: Map<PeerId, Report>
-  deadline: Millis
-  stage: 'reports' | 'referee' | 'search'
-  verdict: DesyncVerdict
-  root: Root | undefined
-  /** Diverged players that wait, and the one that searches. */
-  waiting: PeerId[]
-  current: PeerId
-  donor: PeerId
-  donors: PeerId[]
-  /** When the search with this donor began, and bytes that were passed on since. */
-  beganAt: Millis
-  bytes: number
-  finding: unknown
-  readonly results: DivergedReport[]
-}
-
 const REPORTS_MS = 4000
 /** How often a case looks whether slow players have stepped its tick. */
 const LOOK_MS = 500
-/** After a case without a difference, a player that claims to differ is ignored for this long. */
+/** After a case without a difference, a player that claims to differ is ignored for this long, each time longer. */
 const LIE_MS = 10_000
 const EXCERPT_TICKS = 60
 const MOVES_MAX = 3
@@ -66,7 +41,7 @@ export class DesyncJudge {
   readonly #log: TickLog
   readonly #seed: number
   readonly #players: () => readonly JudgedPlayer[]
-  #case: Case | undefined
+  #case: DesyncCase | undefined
   #moves = 0
   #out: Outgoing[] = []
   #events: JudgeEvent[] = []
@@ -75,6 +50,10 @@ export class DesyncJudge {
   /** Differences of a player up to this tick are known; and until when the player is ignored. */
   readonly #settled = new Map<PeerId, Tick>()
   readonly #mutedUntil = new Map<PeerId, Millis>()
+  /** How often a player claimed to differ and did not. */
+  readonly #lies = new Map<PeerId, number>()
+  /** Reports of cases in which no player differed. */
+  #emptyReports = 0
 
   constructor(log: TickLog, seed: number, players: () => readonly JudgedPlayer[], rules: DesyncRules = {}) {
     this.#log = log
@@ -104,14 +83,14 @@ export class DesyncJudge {
 
   /** The pulse of a player differs in a tick. */
   handleDifference(now: Millis, peer: PeerId, tick: Tick): void {
-    if (this.#case !== undefined || this.counts.cases >= DESYNC_REPORTS_MAX) return
+    if (this.#case !== undefined) return
     if (tick <= (this.#settled.get(peer) ?? 0) || now < (this.#mutedUntil.get(peer) ?? 0)) return
     const players = this.#players().map((each) => each.peer)
     if (players.length < 2) return
     this.counts.cases++
     this.#moves = 0
     this.#case = {
-      number: this.counts.cases, openedAt: now, firstTick: tick, players, tick, reports: new Map(),
+      number: this.counts.cases, openedAt: now, firstTick: tick, accused: peer, players, tick, reports: new Map(),
       deadline: now + REPORTS_MS, stage: 'reports', verdict: 'unknown', root: undefined, waiting: [], current: 0,
       donor: 0, donors: [], beganAt: now, bytes: 0, finding: null, results: [],
     }
@@ -185,7 +164,7 @@ export class DesyncJudge {
    * Some reports are missing. A slow page steps the tick later than the others and reports it then: the time for a
    * report begins when its player has stepped the tick. A majority does not wait.
    */
-  #waitOrJudge(now: Millis, open: Case): void {
+  #waitOrJudge(now: Millis, open: DesyncCase): void {
     const isSlow = this.#players().some(({ peer, executed }) =>
       executed < open.tick && open.players.includes(peer) && !open.reports.has(peer))
     const isDecided = 2 * (groupsOf(open)[0]?.length ?? 0) > open.players.length
@@ -193,13 +172,13 @@ export class DesyncJudge {
     else this.#judge(now, open)
   }
 
-  #request({ number, tick, players }: Case): void {
+  #request({ number, tick, players }: DesyncCase): void {
     const { debugLevel: level } = this.#rules
     for (const to of players) this.#out.push({ to, message: { kind: 'request', case: number, tick, level } })
   }
 
   /** All reports are there, or no more are waited for. */
-  #judge(now: Millis, open: Case): void {
+  #judge(now: Millis, open: DesyncCase): void {
     const held = Math.max(...[...open.reports.values()].map((report) => report.held), 0)
     if (held > open.tick && this.#moves < MOVES_MAX) {
       // The tick is too long ago for a player. All compare a future tick: every player keeps it when it steps it, also
@@ -225,7 +204,7 @@ export class DesyncJudge {
   }
 
   /** No state has a majority, and there is no referee. */
-  #break(now: Millis, open: Case): void {
+  #break(now: Millis, open: DesyncCase): void {
     if (this.#rules.tie === 'void') {
       this.counts.void++
       this.#events.push({ kind: 'void' })
@@ -235,7 +214,7 @@ export class DesyncJudge {
     this.#sentence(now, open, this.#rules.tie, root)
   }
 
-  #sentence(now: Millis, open: Case, verdict: DesyncVerdict, root: Root | undefined): void {
+  #sentence(now: Millis, open: DesyncCase, verdict: DesyncVerdict, root: Root | undefined): void {
     open.verdict = verdict
     open.root = root
     if (root === undefined) return this.#close(now, open, verdict)
@@ -253,7 +232,7 @@ export class DesyncJudge {
   }
 
   /** The next diverged player. */
-  #next(now: Millis, open: Case): void {
+  #next(now: Millis, open: DesyncCase): void {
     const next = open.waiting.shift()
     const [donor] = open.donors
     if (next === undefined || donor === undefined) return this.#close(now, open, open.verdict)
@@ -262,7 +241,7 @@ export class DesyncJudge {
     this.#start(now, open, donor)
   }
 
-  #start(now: Millis, open: Case, donor: PeerId): void {
+  #start(now: Millis, open: DesyncCase, donor: PeerId): void {
     const { number, tick, root, current } = open
     if (root === undefined) return
     open.donor = donor
@@ -274,7 +253,7 @@ export class DesyncJudge {
     this.#out.push({ to: current, message: { kind: 'verdict', case: number, tick, role: 'diverged', mayHeal, root } })
   }
 
-  #pass(now: Millis, open: Case, to: PeerId, message: Extract<SyncMessage, { bytes: Uint8Array }>): void {
+  #pass(now: Millis, open: DesyncCase, to: PeerId, message: Extract<SyncMessage, { bytes: Uint8Array }>): void {
     open.bytes += message.bytes.length
     if (open.bytes > DESYNC_CASE_BYTES_MAX) return this.#retry(now, open)
     // Each round has its own time: pages that draw slowly need half a second for one, and there are a dozen.
@@ -282,19 +261,19 @@ export class DesyncJudge {
     this.#out.push({ to, message })
   }
 
-  #handleDone(now: Millis, open: Case, outcome: 'named' | 'healed' | 'refused', tick: Tick): void {
+  #handleDone(now: Millis, open: DesyncCase, outcome: 'named' | 'healed' | 'refused', tick: Tick): void {
     if (outcome === 'refused' && open.donors.length > 1) return this.#retry(now, open)
     if (outcome === 'healed') this.#settle(open, Math.min(tick, this.#log.newest))
     this.#end(now, open, outcome)
   }
 
   /** Pulses up to a tick are from before the repair. Between two players, both count as different. */
-  #settle({ players }: Case, tick: Tick): void {
+  #settle({ players }: DesyncCase, tick: Tick): void {
     for (const peer of players) this.#settled.set(peer, Math.max(tick, this.#settled.get(peer) ?? 0))
   }
 
   /** The donor failed: the next one is tried. */
-  #retry(now: Millis, open: Case): void {
+  #retry(now: Millis, open: DesyncCase): void {
     const { healMs } = (open.finding ?? {}) as { healMs?: unknown }
     // The player is repaired; only the cause is not known.
     if (healMs !== undefined) {
@@ -308,7 +287,7 @@ export class DesyncJudge {
   }
 
   /** The search of the current player is over. */
-  #end(now: Millis, open: Case, outcome: DivergedReport['outcome']): void {
+  #end(now: Millis, open: DesyncCase, outcome: DivergedReport['outcome']): void {
     const { current: player, donor, finding } = open
     open.results.push({ player, outcome, donor, finding })
     if (outcome === 'healed') this.counts.healed++
@@ -326,7 +305,7 @@ export class DesyncJudge {
     if (recent.length >= HEALS_MAX) this.#events.push({ kind: 'desynced', peer })
   }
 
-  #close(now: Millis, open: Case, verdict: DesyncVerdict): void {
+  #close(now: Millis, open: DesyncCase, verdict: DesyncVerdict): void {
     this.#case = undefined
     if (verdict === 'equal') this.counts.lies++
     const right = open.root
@@ -335,8 +314,10 @@ export class DesyncJudge {
       isDiverged: right !== undefined && rootText(root) !== rootText(right),
       rngState: generator.map((word) => word.toString(16).padStart(8, '0')).join(''),
     }))
-    const mutedMs = verdict === 'equal' ? LIE_MS : verdict === 'unknown' ? REPORTS_MS : 0
-    if (mutedMs > 0) for (const peer of open.players) this.#mutedUntil.set(peer, now + mutedMs)
+    if (verdict === 'equal') this.#muteLiar(now, open)
+    else if (verdict === 'unknown') for (const peer of open.players) this.#mutedUntil.set(peer, now + REPORTS_MS)
+    // A player that claims to differ again and again fills no disk.
+    if (open.results.length === 0 && ++this.#emptyReports > DESYNC_REPORTS_MAX) return
     const report: DesyncReport = {
       version: 1, seed: this.#seed, tick: open.firstTick, verdict, players,
       stateHash: right === undefined ? '' : rootText(right),
@@ -348,6 +329,15 @@ export class DesyncJudge {
       this.#out.push({ to, message: { kind: 'summary', case: open.number, text } })
   }
 
+  /** All states were equal. The pulses of two players do not say which of them lied. */
+  #muteLiar(now: Millis, { accused, players }: DesyncCase): void {
+    for (const peer of players.length > 2 ? [accused] : players) {
+      const lies = (this.#lies.get(peer) ?? 0) + 1
+      this.#lies.set(peer, lies)
+      this.#mutedUntil.set(peer, now + LIE_MS * lies)
+    }
+  }
+
   #excerpt(tick: Tick): (readonly [Tick, string])[] {
     const log = this.#log
     const excerpt: (readonly [Tick, string])[] = []
@@ -357,20 +347,6 @@ export class DesyncJudge {
     }
     return excerpt
   }
-}
-
-/** Players that reported the same state, the largest group first. */
-function groupsOf({ reports }: Case): PeerId[][] {
-  const groups = new Map<string, PeerId[]>()
-  for (const [peer, { root }] of reports) {
-    const text = rootText(root)
-    groups.set(text, [...(groups.get(text) ?? []), peer])
-  }
-  return [...groups.values()].sort((a, b) => b.length - a.length)
-}
-
-function rootOf({ reports }: Case, peer: PeerId): Root | undefined {
-  return reports.get(peer)?.root
 }
 
 /** The JSON of a client. It may be anything: it is only stored. */
