@@ -210,6 +210,8 @@ export class HandoverClient {
 
 /** Relays, and clients at the ends of their cables. */
 export class HandoverParty implements SimActor {
+  /** Called with every match that is made, for tests. */
+  static onMade: (party: HandoverParty) => void = () => {}
   readonly clock = new SimClock()
   readonly options: HandoverOptions
   readonly relays: RelayNode[] = []
@@ -225,6 +227,7 @@ export class HandoverParty implements SimActor {
     for (let relay = 0; relay < relays; relay++) this.relays.push(new RelayNode(options, relay, keys))
     this.clock.add(this)
     for (let client = 0; client < clients; client++) this.add()
+    HandoverParty.onMade(this)
   }
 
   add(isObserver = false): HandoverClient {

@@ -13,6 +13,7 @@ import { verifyMatch, type MatchVerdict } from '../../packages/tickwire/src/core
 import { HandoverParty } from './handover-party.ts'
 import { game, Spawn } from './lockstep-game.ts'
 import { openMatch, sha256, verifying } from './replay-party.ts'
+import './unplanned-heals.ts'
 
 const signers = [1, 2, 3].map((byte) => pureProvider.importSigning(new Uint8Array(32).fill(byte)))
 const keys = signers.map(({ publicKey }) => publicKey)

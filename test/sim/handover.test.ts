@@ -5,6 +5,7 @@ import { END_REASONS } from '../../packages/tickwire/src/core/order/tick-event.t
 import { RANKED_ROOM, type LockstepGame } from 'tickwire/lockstep'
 import { game, Spawn, Take, Unit } from './lockstep-game.ts'
 import { HandoverParty, type HandoverClient, type HandoverOptions } from './handover-party.ts'
+import './unplanned-heals.ts'
 
 const LINE = { latencyMs: 25, jitterMs: 5 }
 

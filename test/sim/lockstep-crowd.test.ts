@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { defineLockstep } from 'tickwire/lockstep'
 import { game, Spawn } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
+import './unplanned-heals.ts'
 
 test.each([2, 4, 8, 16])('[LOCK74] %i players have equal hashes, and know how long orders take', (players) => {
   const crowd = defineLockstep({ ...game, players: [players, 16] })

@@ -3,6 +3,7 @@ import { LockstepRunner, playedMatch, ReplayFeed } from 'tickwire/lockstep'
 import { readTicks } from '../reference/lockstep-checker.ts'
 import { game, Spawn, Take } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
+import './unplanned-heals.ts'
 
 test('[LOCK27] the log of a relay, played as a replay, has the hashes that every client had', () => {
   const weather = (): object => ({ latencyMs: 30, loss: 0.05 })

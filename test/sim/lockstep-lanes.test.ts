@@ -6,6 +6,7 @@ import { ChannelSet } from '../../packages/tickwire/src/core/channel/channel-set
 import { LANE_SPECS, LANE_NAMES, type Lane } from '../../packages/tickwire/src/core/channel/lanes.ts'
 import { game } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
+import './unplanned-heals.ts'
 
 const text = (bytes: Uint8Array): string => String.fromCharCode(...bytes)
 const bytesOf = (message: string): Uint8Array => Uint8Array.from(message, (letter) => letter.charCodeAt(0))

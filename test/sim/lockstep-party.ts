@@ -171,6 +171,8 @@ export class PartyClient implements SimActor {
 
 /** The relay at the other end of all cables. */
 export class LockstepParty implements SimActor {
+  /** Called with every match that is made, for tests. */
+  static onMade: (party: LockstepParty) => void = () => {}
   readonly clock = new SimClock()
   readonly host: RoomHost<RelayMatch>
   readonly clients: PartyClient[]
@@ -212,6 +214,7 @@ export class LockstepParty implements SimActor {
     this.clients = []
     this.clock.add(this)
     for (let client = 0; client < clients; client++) this.add()
+    LockstepParty.onMade(this)
   }
 
   get match(): RelayMatch {

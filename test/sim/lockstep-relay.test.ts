@@ -7,6 +7,7 @@ import { readTicks } from '../reference/lockstep-checker.ts'
 import { game, makeLockstepGame, Move, Take, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyOptions } from './lockstep-party.ts'
 import { RelayBench } from './relay-bench.ts'
+import { planDesyncs } from './unplanned-heals.ts'
 
 const TICK_MS = 1000 / 30
 
@@ -262,6 +263,7 @@ test('[LOCK20] an observer receives ticks later, on the relay, and never in time
 })
 
 test('[LOCK21] a world that differs is noticed within a second, by the player that differs', () => {
+  planDesyncs()
   const party = playParty({
     clients: 4, weather: () => ({ latencyMs: 20 }),
     gameOf: (client) => (client === 2 ? makeLockstepGame(() => 1) : game) as never,

@@ -14,6 +14,7 @@ import { OrderRelay } from '../../packages/tickwire/src/core/order-relay/order-r
 import { readTicks } from '../reference/lockstep-checker.ts'
 import { game, makeLockstepGame } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
+import './unplanned-heals.ts'
 
 const COMMIT = 0xc9
 const REVEAL = 0xca

@@ -3,6 +3,7 @@ import { OrderRelay } from '../../packages/tickwire/src/core/order-relay/order-r
 import { readTicks } from '../reference/lockstep-checker.ts'
 import { game, Take } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
+import './unplanned-heals.ts'
 
 test('[LOCK44] a player with too many strikes is removed from a ranked match, in the same tick everywhere', () => {
   const party = new LockstepParty({

@@ -7,6 +7,7 @@ import { World } from '../../packages/tickwire/src/core/world/world.ts'
 import { game, Move, Spawn, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient, type PartyOptions } from './lockstep-party.ts'
 import { isSameLog } from './same-log.ts'
+import { planDesyncs } from './unplanned-heals.ts'
 
 const LATENCY = { latencyMs: 25, jitterMs: 5 }
 
@@ -69,6 +70,7 @@ test('[REJOIN1] the donor is the player with the shortest round trip that steps 
 })
 
 test('[REJOIN2] an image that differs from that of the witness is not passed on; the next donor gives one', () => {
+  planDesyncs()
   const party = longMatch(40)
   const [donor] = party.clients as [PartyClient]
   // The nearest player becomes the donor. Its world is changed without a pulse in between.

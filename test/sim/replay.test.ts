@@ -8,6 +8,7 @@ import { hashBytes } from '../../packages/tickwire/src/core/base/hash.ts'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
 import { game } from './lockstep-game.ts'
 import { openMatch, playRecorded, verifying } from './replay-party.ts'
+import './unplanned-heals.ts'
 
 /** Writes the check of an altered chunk. */
 function resum(bytes: Uint8Array, offset: number, length: number): void {
