@@ -13,6 +13,12 @@ import {
 import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
 import { checkInterval, isCheckTick } from '../../packages/tickwire/src/core/lockstep/check-schedule.ts'
 import { Roster } from '../../packages/tickwire/src/core/lockstep/roster.ts'
+import { DualTest } from '../../packages/tickwire/src/core/lockstep/desync/dual-test.ts'
+import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts'
+import { CHUNK } from '../../packages/tickwire/src/core/replay/chunk.ts'
+import { decodeHashes } from '../../packages/tickwire/src/core/replay/hash-chunk.ts'
+import { MatchFile } from '../../packages/tickwire/src/core/replay/match-file.ts'
+import { openRecording } from '../../packages/tickwire/src/core/replay/recording.ts'
 import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
 import { game, Unit } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
@@ -116,6 +122,74 @@ test('[DESYNC10] the commands name the first different tick, and the first diffe
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+test('[DESYNC10] a desync writes the order log up to its tick, and an image if the relay asks for it', () => {
+  const party = new LockstepParty({
+    game: game as never, seed: 3, clients: 3, relay: { desync: { debugLevel: 3 } }, weather: () => ({ latencyMs: 20 }),
+  })
+  party.run(1000)
+  const logs = party.clients.map(({ client }) => {
+    const [sink, images] = [new MemorySink(), [] as string[]]
+    new DebugLog(client.runner as never, { level: 1, sink, onImage: (name) => { images.push(name) } })
+    return { sink, images }
+  })
+  giveOrders(party, 5)
+  const [unit] = [...party.clients[1]!.client.runner!.world.each(Unit)]
+  unit!.hp = unit!.hp === 30 ? 31 : 30
+  party.run(1000)
+  const { tick, seed } = party.reports[0]!
+  const roots = logs.map(({ sink, images }) => {
+    expect(images).toHaveLength(1)
+    expect(images[0]).toMatch(new RegExp(`^desync_${seed}_\\d+\\.snap$`))
+    const hashes = hashesOf(sink.bytes())
+    expect(Math.max(...hashes.keys())).toBeGreaterThanOrEqual(tick)
+    return hashes
+  })
+  const first = [...roots[0]!.keys()].find((each) => roots[0]!.get(each) !== roots[1]!.get(each))
+  expect(first).toBe(tick)
+  expect([...roots[0]!].every(([each, root]) => roots[2]!.get(each) === root)).toBe(true)
+})
+
+test('[DESYNC10] the order log of a client that goes on from an image has all hashes of its ticks', () => {
+  const party = new LockstepParty({
+    game: game as never, seed: 3, clients: 3, weather: () => ({ latencyMs: 20 }), resumeMs: 60_000,
+  })
+  party.run(1000)
+  const [sink, late] = [new MemorySink(), party.clients[2]!]
+  const { runner } = late.client
+  const debug = new DebugLog(runner as never, { level: 1, sink })
+  new DualTest(runner as never)
+  party.run(3000)
+  const before = runner!.tick
+  late.link.weather = { loss: 1 }
+  party.run(15_000)
+  late.link.weather = { latencyMs: 20 }
+  if (late.isClosed) late.connect(party.clock.now, { resume: late.client.seat!.ticket })
+  party.run(4000)
+  expect(runner!.tick).toBeGreaterThan(before + 400)
+  debug.close()
+  const hashes = hashesOf(sink.bytes())
+  const missing = [...Array(runner!.tick + 1).keys()].filter((tick) => tick > before && !hashes.has(tick))
+  // The ticks before the image were not stepped.
+  expect(missing.length).toBeGreaterThan(100)
+  expect(hashes.size).toBeGreaterThan(100)
+  const right = party.clients[0]!.hashes
+  for (const [tick, root] of hashes) expect(root, `tick ${tick}`).toBe(right[tick])
+})
+
+/** The hashes of an order log, by tick. */
+function hashesOf(bytes: Uint8Array): Map<number, string> {
+  const recording = openRecording(sourceOf(bytes))
+  if (typeof recording === 'string') throw new Error(recording)
+  expect(new MatchFile(recording).problems).toEqual([])
+  const hashes = new Map<number, string>()
+  for (const chunk of recording.chunks) {
+    const body = chunk.type === CHUNK.hashes ? recording.load(chunk) : undefined
+    for (const [tick, { low, high }] of (body && decodeHashes(body, chunk.tick)) ?? [])
+      hashes.set(tick, `${high.toString(16)}.${low.toString(16)}`)
+  }
+  return hashes
+}
 
 const Cell = entity({ value: u16 }, { name: 'Cell' })
 

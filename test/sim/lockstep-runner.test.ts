@@ -119,6 +119,13 @@ test('[LOCK4] a check that writes is found in development', () => {
   runner.update(0)
   const [thing] = runner.world.each(Thing)
   expect(() => runner.order(0, Poke, { thing: thing!.id })).toThrow(/^Poke\.check: changed the world .* Fix: /)
+  const problems: string[] = []
+  const warned = new LockstepRunner(impure, new LocalFeed({ tickRate: 30 }), {
+    checkPurity: (problem) => { problems.push(problem) },
+  })
+  warned.update(0)
+  expect(warned.order(0, Poke, { thing: [...warned.world.each(Thing)][0]!.id })).toBe('sent')
+  expect(problems).toEqual([expect.stringMatching(/^Poke\.check: changed the world .* Fix: /)])
 })
 
 test('[LOCK5] a recorded match has the same hash after every tick, at any speed', () => {

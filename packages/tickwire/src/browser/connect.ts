@@ -32,7 +32,7 @@ import { Ladder } from './ladder.ts'
 import { hostRelay, joinMesh, openCodeRungs, openFleetRoute, openSpans, sourceLine } from './later.ts'
 import { diagnose, RUNGS, type Rung } from './offers.ts'
 import { meetingPlan } from './meeting-plan.ts'
-import { pageChecks, pageTraps } from './page-checks.ts'
+import { lockstepChecks, pageChecks } from './page-checks.ts'
 import { pagePlatform } from './page-platform.ts'
 import { serverRungs } from './rungs.ts'
 
@@ -101,8 +101,8 @@ export async function connect(
         joinMeshAt(place, options, game.fingerprint, signer, ms),
       canSign: false,
     }
-    const traps = options.development === false ? undefined : await pageTraps()
-    const runner = { ...traps, ...options.runner }
+    const checks = options.development === false ? undefined : await lockstepChecks()
+    const runner = { ...checks, ...options.runner }
     return await where.enter(game as LockstepGame, { ...options, runner }, machine)
   }
   const { development = true } = options

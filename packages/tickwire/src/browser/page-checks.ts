@@ -3,17 +3,21 @@
  * production does not contain them.
  */
 
-import type { StepTraps } from '../core/base/step-traps.ts'
 import type { StepChecks } from '../core/game/step-checks.ts'
+import type { RunnerOptions } from '../core/lockstep/runner-options.ts'
 
 declare const process: { readonly env: { readonly NODE_ENV?: string } }
 
-/** Traps around the `step` of a lockstep game, which warn on the console. Undefined as with `pageChecks`. */
-export async function pageTraps(): Promise<{ readonly traps: StepTraps } | undefined> {
+/**
+ * Traps around the `step` of a lockstep game, and checks of its checks. They warn on the console. Undefined as with
+ * `pageChecks`.
+ */
+export async function lockstepChecks(): Promise<Pick<RunnerOptions, 'traps' | 'checkPurity'> | undefined> {
   try {
     if (process.env.NODE_ENV !== 'production') {
       const { StepTraps: Traps } = await import('../core/base/step-traps.ts')
-      return { traps: new Traps(({ message }) => console.warn(message)) }
+      const checkPurity = (problem: string): void => console.warn(problem)
+      return { traps: new Traps(({ message }) => console.warn(message)), checkPurity }
     }
   } catch {
     // reason: without a bundler there is no such variable

@@ -36,7 +36,7 @@ import { compileRows } from './compile-rows.ts'
 import { bestProvider } from './crypto.ts'
 import { nodeFleet } from './fleet-machine.ts'
 import { type JsonAnswer, requestJson } from './json-request.ts'
-import { clientChecks, lockstepTraps } from './development.ts'
+import { clientChecks, lockstepChecks } from './development.ts'
 import { nodeParts, nodePlatform } from './node-platform.ts'
 import { nodeRendezvous } from './rendezvous-machine.ts'
 import { INFO_PATH, MATCH_PATH, type ServerInfo } from './serve-routes.ts'
@@ -101,7 +101,7 @@ export async function connect(
       platform: nodePlatform, site, host: hostRelay, openPeerPort, provider, engine,
       joinMesh: (where: string, ms: Millis) => joinMesh(game.fingerprint, where, options, provider, ms),
     }
-    const runner = { ...lockstepTraps(options), ...options.runner }
+    const runner = { ...lockstepChecks(options), ...options.runner }
     return await where.enter(game as LockstepGame, { ...options, runner }, machine)
   }
   const room = await joinRoom(game as Game, site(where), { ...clientChecks(options), ...options }, nodePlatform)

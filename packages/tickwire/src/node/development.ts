@@ -3,6 +3,7 @@
 import { StepTraps } from '../core/base/step-traps.ts'
 import type { RoomType } from '../core/game/room-type.ts'
 import { StepChecks, type StepWarning } from '../core/game/step-checks.ts'
+import type { RunnerOptions } from '../core/lockstep/runner-options.ts'
 import type { ServeLog } from './status-log.ts'
 
 /** Checks of what a client predicts, unless they are off. They warn on the console. */
@@ -11,10 +12,13 @@ export function clientChecks({ development }: { development?: boolean }): { read
   return { checks: new StepChecks(({ message }) => { console.warn(message) }) }
 }
 
-/** Traps around the `step` of a lockstep game, unless they are off. They warn on the console. */
-export function lockstepTraps({ development }: { development?: boolean }): { readonly traps: StepTraps } | undefined {
+/** Traps around `step` of a lockstep game, and a check of its checks, unless they are off. Both warn on the console. */
+export function lockstepChecks(
+  { development }: { development?: boolean },
+): Pick<RunnerOptions, 'traps' | 'checkPurity'> | undefined {
   if (!(development ?? process.env['NODE_ENV'] !== 'production')) return undefined
-  return { traps: new StepTraps(({ message }) => { console.warn(message) }) }
+  const checkPurity = (problem: string): void => { console.warn(problem) }
+  return { traps: new StepTraps(({ message }) => { console.warn(message) }), checkPurity }
 }
 
 type RoomTypes = { readonly [name: string]: RoomType }

@@ -37,7 +37,7 @@ export interface LockstepOptions extends Pick<
 > {
   /**
    * Warns on the console when `step` uses a clock, `Math.random`, inexact `Math` or another thing that differs between
-   * machines. Default: true, unless NODE_ENV is `production`.
+   * machines, and when the `check` of an order changes the world. Default: true, unless NODE_ENV is `production`.
    */
   readonly development?: boolean
   /** Options of the runner: `onTick` and `onEvent` see every tick from the first one on. Default: none. */

@@ -236,6 +236,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.hash.update()
     this.feed.skipTo?.(world.tick, roster.speedPercent)
     this.ownOrders.reopen(world.tick)
+    this.watch?.handleReplaced?.(world.tick)
     this.#options.onJump?.(world.tick)
   }
 
@@ -250,6 +251,7 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     for (const cache of this.game.derived ?? []) cache.rebuild(this.world)
     this.hash.update()
     this.feed.skipTo?.(tick, this.roster.speedPercent)
+    this.watch?.handleReplaced?.(tick)
     this.#options.onJump?.(tick)
   }
 
@@ -389,9 +391,6 @@ export class LockstepRunner<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   }
 
   #isAllowed(kind: Order, by: PeerId, values: Record<string, unknown>, world: World): boolean {
-    if (kind.check === undefined) return true
-    const view = new CheckView(world)
-    if (this.#options.checkPurity !== true) return kind.check(view, by, values as never)
-    return view.guard(kind.name, () => kind.check?.(view, by, values as never) === true)
+    return kind.check === undefined || new CheckView(world).allows(kind, by, values, this.#options.checkPurity)
   }
 }

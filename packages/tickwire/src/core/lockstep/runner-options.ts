@@ -9,6 +9,13 @@ import type { Roster } from './roster.ts'
 export interface RunnerWatch {
   /** A tick was stepped, and has this hash: low and high half. */
   handleStepped(tick: Tick, low: number, high: number): void
+  /**
+   * The world was replaced by another one: by an image, by a past world of the match, or by a repair. The ticks after
+   * `tick` that were stepped before are not those of the match.
+   */
+  handleReplaced?(tick: Tick): void
+  /** The relay looks at a desync. `level`: how much its rules ask clients to write for debugging (`DebugLog`). */
+  handleDesync?(level: number): void
 }
 
 /** What is known about the tick of an image. */
@@ -27,8 +34,11 @@ export interface RunnerOptions {
   readonly heavy?: boolean
   /** For development: a second world is stepped with the same ticks, and compared. Default: false. */
   readonly dual?: boolean
-  /** For development: `check` must not change the world. Default: false. */
-  readonly checkPurity?: boolean
+  /**
+   * For development: `check` must not change the world. True: an order whose check does throws. A function: it is
+   * called with the problem and its fix. Default: false; `connect` warns in development.
+   */
+  readonly checkPurity?: boolean | ((problem: string) => void)
   /** The runner went on from an image: the ticks up to this one were not stepped. */
   readonly onJump?: (tick: Tick) => void
   /**

@@ -12,7 +12,10 @@ export interface DesyncRules {
   readonly heal?: boolean
   /** Whether a referee is asked when no state has a majority (`JudgeEvent`). Default: false. */
   readonly hasReferee?: boolean
-  /** Sent with requests: how much clients keep for debugging. Default: 0. */
+  /**
+   * What clients with a `DebugLog` write when their worlds are compared: 1 and 2 the order log up to that tick, 3 also
+   * an image. Default: 0, which is the same as 1.
+   */
   readonly debugLevel?: number
 }
 

@@ -5,11 +5,14 @@
  *   2  every `derived` cache is rebuilt after each tick and compared with what it was
  *   3  an image every 300 ticks, `desync_{seed}_{tick}.snap`
  *
+ * When the relay looks at a desync, the order log is written up to that tick. Rules of the relay with `debugLevel: 3`
+ * also get an image then, whatever the own level is.
+ *
  * `tickwire replay-log` and `tickwire bisect` read the files.
  */
 
 import { InvariantError } from '../../base/assert.ts'
-import { REPLAY_CHUNK_TICKS } from '../../base/limits.ts'
+import { HISTORY_TICKS, REPLAY_CHUNK_TICKS } from '../../base/limits.ts'
 import type { Tick } from '../../base/time.ts'
 import type { Root } from '../../order/sync-messages.ts'
 import { CHUNK } from '../../replay/chunk.ts'
@@ -41,7 +44,9 @@ export class DebugLog implements RunnerWatch {
   readonly #options: DebugOptions
   readonly #before: RunnerWatch | undefined
   readonly #writer: RecordingWriter | undefined
+  /** The hashes of ticks that are not written yet, which follow each other, and the first of these ticks. */
   #roots: Root[] = []
+  #first: Tick = 1
 
   constructor(runner: LockstepRunner, options: DebugOptions) {
     this.#runner = runner
@@ -53,30 +58,64 @@ export class DebugLog implements RunnerWatch {
   }
 
   handleStepped(tick: Tick, low: number, high: number): void {
-    const { level, onImage, imageTicks = IMAGE_TICKS } = this.#options
+    const { level, imageTicks = IMAGE_TICKS } = this.#options
+    // First: the watch before may answer the relay, and the order log is written up to this tick then.
+    if (level >= 1) this.#note(tick, { low, high })
     this.#before?.handleStepped(tick, low, high)
-    if (level >= 1) this.#roots.push({ low, high })
-    if (this.#roots.length >= REPLAY_CHUNK_TICKS) this.flush()
     if (level >= 2) this.#checkDerived(tick)
-    if (level < 3 || tick % imageTicks !== 0) return
-    const image = encodeWorld(this.#runner.world)
-    if (image !== undefined) onImage?.(`desync_${this.#runner.world.seed}_${tick}.snap`, image)
+    if (level >= 3 && tick % imageTicks === 0) this.#writeImage()
+  }
+
+  handleReplaced(tick: Tick): void {
+    this.#before?.handleReplaced?.(tick)
+    const kept = Math.max(0, tick + 1 - this.#first)
+    if (kept < this.#roots.length) this.#roots.length = kept
+  }
+
+  handleDesync(level: number): void {
+    this.#before?.handleDesync?.(level)
+    this.flush()
+    if (level >= 3) this.#writeImage()
   }
 
   /** Writes the ticks since the last call. */
   flush(): void {
-    const { feed, tick } = this.#runner
-    const roots = this.#roots.splice(0)
-    if (roots.length === 0 || this.#writer === undefined) return
-    const first = tick - roots.length + 1
-    this.#writer.write(MemorySink.chunk(CHUNK.ticks, first, encodeTicks(feed.log, first, tick, feed.seed)))
-    this.#writer.write(MemorySink.chunk(CHUNK.hashes, first, encodeHashes(roots)))
+    this.#write(this.#roots.length)
   }
 
   /** Ends the order log. */
   close(): void {
     this.flush()
     this.#writer?.close(this.#runner.tick)
+  }
+
+  #note(tick: Tick, root: Root): void {
+    const next = this.#first + this.#roots.length
+    // A tick that was written is not in the log again, also when the match goes on from before it.
+    if (tick < next) return
+    if (tick > next) {
+      this.flush()
+      this.#first = tick
+    }
+    this.#roots.push(root)
+    // The newest ticks may have to be taken back.
+    if (this.#roots.length >= REPLAY_CHUNK_TICKS + HISTORY_TICKS) this.#write(REPLAY_CHUNK_TICKS)
+  }
+
+  #write(count: number): void {
+    const first = this.#first
+    const roots = this.#roots.splice(0, count)
+    this.#first += roots.length
+    if (roots.length === 0 || this.#writer === undefined) return
+    const { log, seed } = this.#runner.feed
+    this.#writer.write(MemorySink.chunk(CHUNK.ticks, first, encodeTicks(log, first, this.#first - 1, seed)))
+    this.#writer.write(MemorySink.chunk(CHUNK.hashes, first, encodeHashes(roots)))
+  }
+
+  #writeImage(): void {
+    const { world } = this.#runner
+    const image = encodeWorld(world)
+    if (image !== undefined) this.#options.onImage?.(`desync_${world.seed}_${world.tick}.snap`, image)
   }
 
   #checkDerived(tick: Tick): void {

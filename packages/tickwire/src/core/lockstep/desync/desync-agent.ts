@@ -97,6 +97,14 @@ export class DesyncAgent implements RunnerWatch {
     this.#donor.handleStepped(this.#runner.tick)
   }
 
+  handleReplaced(tick: Tick): void {
+    this.#before?.handleReplaced?.(tick)
+  }
+
+  handleDesync(level: number): void {
+    this.#before?.handleDesync?.(level)
+  }
+
   /** There is a new connection: requests on the old one are void. */
   restart(): void {
     this.#asked = undefined
@@ -151,7 +159,7 @@ export class DesyncAgent implements RunnerWatch {
   }
 
   /** Sends the report, and keeps the worlds of the case. */
-  #report({ case: number, tick }: Extract<SyncMessage, { kind: 'request' }>): void {
+  #report({ case: number, tick, level }: Extract<SyncMessage, { kind: 'request' }>): void {
     this.#asked = undefined
     const history = this.#history
     const held = history.has(tick) ? tick : history.oldest > tick ? history.oldest : 0
@@ -162,6 +170,7 @@ export class DesyncAgent implements RunnerWatch {
       root: knownRoot(history.rootOf(tick)) ?? hashed(kept) ?? { low: 0, high: 0 },
     })
     this.#closeFile()
+    this.#runner.watch?.handleDesync?.(level)
     if (kept === undefined) return
     this.#file = new CaseFile(this.#runner, history, kept, history.open(held - 1))
     this.#fileCase = number
@@ -246,6 +255,7 @@ export class DesyncAgent implements RunnerWatch {
       this.#keep()
     }
     this.heals++
+    runner.watch?.handleReplaced?.(present)
   }
 
   #keep(): void {

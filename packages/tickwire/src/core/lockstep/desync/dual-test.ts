@@ -21,7 +21,8 @@ export class DualTest implements RunnerWatch {
   readonly #shadow: World
   readonly #hash: StateHash
   readonly #roster = new Roster()
-  #hasBegun = false
+  /** Whether the second world is not a copy of the first: it becomes one with the next tick. */
+  #isStale = true
 
   /** Call before the first tick. */
   constructor(runner: LockstepRunner) {
@@ -31,21 +32,25 @@ export class DualTest implements RunnerWatch {
     const { world } = runner
     this.#shadow = new World(runner.game.entities, { seed: world.seed, sharing: world, ...(external && { external }) })
     this.#hash = new StateHash(this.#shadow)
-    if (runner.hasBegun) this.#begin()
+    if (runner.hasBegun) this.#copy()
     runner.watch = this
+  }
+
+  handleReplaced(tick: Tick): void {
+    this.#before?.handleReplaced?.(tick)
+    this.#isStale = true
+  }
+
+  handleDesync(level: number): void {
+    this.#before?.handleDesync?.(level)
   }
 
   handleStepped(tick: Tick, low: number, high: number): void {
     this.#before?.handleStepped(tick, low, high)
-    const { world, hash, hasBegun, roster } = this.#runner
+    const { world, hash, hasBegun } = this.#runner
+    // Before the players agree on the seed, both worlds step ticks without code of the game.
+    if (this.#isStale && hasBegun) return this.#copy()
     const saved = world.external.save()
-    if (!this.#hasBegun && hasBegun) {
-      // The players have agreed on the seed in this tick: the second world begins here.
-      copyWorld(world, this.#shadow)
-      this.#roster.restore(roster)
-      this.#hasBegun = true
-      return
-    }
     this.#runner.replay(this.#shadow, this.#roster, tick)
     const isEqual = this.#hash.update().every((half, at) => half === hash.update()[at])
     world.external.load(saved)
@@ -57,8 +62,9 @@ export class DualTest implements RunnerWatch {
     )
   }
 
-  #begin(): void {
+  #copy(): void {
     copyWorld(this.#runner.world, this.#shadow)
-    this.#hasBegun = true
+    this.#roster.restore(this.#runner.roster)
+    this.#isStale = false
   }
 }
