@@ -8,14 +8,21 @@ let isBad = false
 const game = makeLockstepGame(() => isBad ? 1 : 0)
 let room: LockstepRoom<typeof game.orders> | undefined
 const reports: DesyncReport[] = []
+/** How often the page was away, and the ticks at which the match went on at another relay. */
+const line: { aways: number; continued: number[] } = { aways: 0, continued: [] }
 /** Indexed by tick. */
 const hashes: string[] = []
 
 /** Joins the match at `url`. Returns the local player. */
 export async function join(url: string): Promise<number> {
   const onTick = (tick: number, low: number, high: number): void => { hashes[tick] = `${high}.${low}` }
-  room = await connect(game, relay(url), { runner: { onTick }, onDesync: (report) => { reports.push(report) } })
-  return room.player
+  const entered = await connect(game, relay(url), {
+    runner: { onTick }, onDesync: (report) => { reports.push(report) },
+  })
+  entered.onAway(() => { line.aways++ })
+  entered.onContinued((tick) => { line.continued.push(tick) })
+  room = entered
+  return entered.player
 }
 
 /** Gives an order. */
@@ -39,6 +46,16 @@ export function goWrong(): void {
 /** The reports, and the hashes of all ticks. */
 export function look(): { reports: DesyncReport[]; hashes: string[]; tick: number; isOver: boolean } {
   return { reports, hashes, tick: room?.tick ?? 0, isOver: room?.isOver ?? true }
+}
+
+/** How the connection is, and was. */
+export function lineState(): { aways: number; continued: number[]; isAway: boolean } {
+  return { ...line, isAway: room?.isAway ?? true }
+}
+
+/** Leaves the match. */
+export function leave(): void {
+  room?.leave()
 }
 
 /** Shows the recording at `url`. */

@@ -19,17 +19,17 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts `count` relays. */
-export async function startGroup(count: number, folder?: string): Promise<GroupProcess[]> {
+/** Starts `count` relays. `folders`: one with pages, and one for replays. */
+export async function startGroup(count: number, ...folders: string[]): Promise<GroupProcess[]> {
   const ports: number[] = []
   while (ports.length < count) ports.push(await freePort())
-  return await Promise.all(ports.map((_, number) => start(number, ports.join(','), folder)))
+  return await Promise.all(ports.map((_, number) => start(number, ports.join(','), folders)))
 }
 
-async function start(number: number, ports: string, folder: string | undefined): Promise<GroupProcess> {
+async function start(number: number, ports: string, folders: readonly string[]): Promise<GroupProcess> {
   const file = fileURLToPath(new URL('handover-process.ts', import.meta.url))
-  const args = ['--conditions=tickwire-source', '--import', 'tsx', file, String(number), ports]
-  const child = spawn(process.execPath, [...args, ...(folder === undefined ? [] : [folder])], {
+  const args = ['--conditions=tickwire-source', '--import', 'tsx', file, String(number), ports, ...folders]
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   return await new Promise((resolve, reject) => {
