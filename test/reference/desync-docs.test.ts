@@ -3,12 +3,17 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { LocalFeed, LockstepRunner, relay } from 'tickwire/lockstep'
 import { connect } from 'tickwire/node'
+import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
+import { systemEntropy } from '../../packages/tickwire/src/node/entropy.ts'
 import { keepLog, serveMatches, summary, testGame } from '../../docs/guide/examples/desync.ts'
 import { game, Unit } from '../../docs/guide/examples/lockstep/game.ts'
 import { serveRecorded, watch } from '../../docs/guide/examples/replays.ts'
+
+const GAME = fileURLToPath(new URL('../../docs/guide/examples/lockstep/game.ts', import.meta.url))
 
 async function until(isTrue: () => boolean): Promise<void> {
   for (let tries = 0; !isTrue(); tries++) {
@@ -51,9 +56,13 @@ test('[DESYNC10] the nets of the guide pass its game, and its log has an image',
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('[SEAL1, SEAL5] a served match of the guide is recorded, and watched from its file', async () => {
+test('[SEAL1, SEAL5, SEAL6] a served match of the guide is recorded, verified, and watched from its file', async () => {
+  const keys = mkdtempSync(join(tmpdir(), 'tickwire-guide-keys-'))
   const folder = mkdtempSync(join(tmpdir(), 'tickwire-guide-'))
-  const serving = await serveRecorded(folder, new Uint8Array(32).fill(3))
+  const tickwire = async (...args: string[]): Promise<number> =>
+    await startTickwire(args, { print: () => {}, complain: () => {}, nowSeconds: () => 0, entropy: systemEntropy })
+  expect(await tickwire('token', 'keys', '--out', keys)).toBe(0)
+  const serving = await serveRecorded(folder, join(keys, 'server.key'))
   try {
     const room = await connect(game, relay(serving.url))
     await until(() => room.tick > 130)
@@ -64,9 +73,17 @@ test('[SEAL1, SEAL5] a served match of the guide is recorded, and watched from i
   }
   const [file = ''] = readdirSync(folder)
   await until(() => readFileSync(join(folder, file)).length > 300)
+  const own = ['verify', join(folder, file), '--key', join(keys, 'server.pub')]
+  expect(await tickwire(...own)).toBe(0)
+  expect(await tickwire(...own, '--tick', '100')).toBe(0)
+  expect(await tickwire(...own, '--step', GAME)).toBe(0)
+  // A server with another key.
+  expect(await tickwire('token', 'keys', '--out', keys, '--force')).toBe(0)
+  expect(await tickwire(...own)).toBe(1)
   const shown = await watch(new Uint8Array(readFileSync(join(folder, file))))
   expect(shown.seek(60)).toBe(true)
   expect(shown.tick).toBeGreaterThanOrEqual(60)
   shown.leave()
+  rmSync(keys, { recursive: true, force: true })
   rmSync(folder, { recursive: true, force: true })
 })
