@@ -70,60 +70,51 @@ function tickwire(...args: string[]): { readonly code: number | null; readonly s
   return { code: status, said: stdout + stderr }
 }
 
-browserTest('[DESYNC14] a cut line, a flipped bit and a killed relay in one match, which verifies', async (browser) => {
-  group = await startGroup(2, pagesFolder.path, replays)
-  const [first] = group as [GroupProcess]
-  cable = await Cable.to(Number(new URL(first.url).port))
-  const pages = await Promise.all([0, 1, 2].map(async () => {
-    const page = await browser.newPage()
-    await page.goto(first.url)
-    return page
-  }))
-  const [good, bad, far] = pages as [Page, Page, Page]
-  const players: number[] = []
-  for (const page of pages) {
-    const url = page === far ? `http://127.0.0.1:${cable.port}` : first.url
-    players.push(await page.evaluate(`match.join(${JSON.stringify(url)})`) as number)
-  }
-  for (const page of pages) expect(await page.evaluate('match.give()')).toBe('sent')
-  await expectSame(pages, 1)
-
-  // A line is cut for ten seconds. The page comes back into its seat, and no other page waits.
+/** Cuts a line for ten seconds. The page comes back into its seat, and no other page waits. */
+async function cutLine(line: Cable, far: Page, pages: readonly Page[]): Promise<void> {
+  const [good] = pages as [Page]
   const before = (await look(good)).tick
-  await cable.cut(10_000)
+  await line.cut(10_000)
   expect((await look(good)).tick).toBeGreaterThan(before + 200)
   await far.waitForFunction('!match.lineState().isAway')
   expect(await far.evaluate('match.lineState().aways')).toBeGreaterThan(0)
   await expectSame(pages, 1)
+}
 
-  // One bit of a live column of one tab is flipped.
+/** Flips one bit of a live column of the second page. Returns a tick after which all worlds are equal again. */
+async function flipBit(pages: readonly Page[], player: number): Promise<number> {
+  const [good, bad, far] = pages as [Page, Page, Page]
   const changed = await bad.evaluate('match.corrupt()') as { id: number; before: number; after: number }
   const { tick: flippedAt } = await look(bad)
   await good.waitForFunction('match.look().reports.length > 0')
   const { reports: [report] } = await look(good)
-  expect(report).toMatchObject({ verdict: 'majority', diverged: [{ player: players[1], outcome: 'healed' }] })
+  expect(report).toMatchObject({ verdict: 'majority', diverged: [{ player, outcome: 'healed' }] })
   const { differences, trace } = report!.diverged[0]!.finding as DesyncFinding
   expect(differences).toMatchObject([{ in: 'field', entity: 'Unit', id: changed.id, field: 'hp' }])
   expect(differences[0]!.values![0]).toBe(String(changed.after))
   expect(trace).toMatchObject({ kind: 'outside' })
   await expectSame([good, far], 1)
   await expectSame(pages, flippedAt + 60)
+  return flippedAt + 60
+}
 
-  // The process of the relay is killed. The match goes on at the other one.
-  first.child.removeAllListeners('exit')
-  first.child.kill('SIGKILL')
+/** Kills the process of the relay. The match goes on at the other one. */
+async function kill({ child }: GroupProcess, pages: readonly Page[], equalFrom: number): Promise<void> {
+  child.removeAllListeners('exit')
+  child.kill('SIGKILL')
   const isBack = 'match.lineState().continued.length > 0 && !match.lineState().isAway'
   for (const page of pages) await page.waitForFunction(isBack)
   const continued = await Promise.all(pages.map((page) => page.evaluate('match.lineState().continued')))
   expect(continued[1]).toEqual(continued[0])
   expect(continued[2]).toEqual(continued[0])
   for (const page of pages) expect(await page.evaluate('match.give()')).toBe('sent')
-  await expectSame(pages, flippedAt + 60)
+  await expectSame(pages, equalFrom)
   const seen = await Promise.all(pages.map(look))
   expect(seen.map(({ isOver, reports }) => [isOver, reports.length])).toEqual([[false, 1], [false, 1], [false, 1]])
+}
 
-  // The recording is genuine, and steps to the same worlds.
-  for (const page of pages) await page.evaluate('match.leave()')
+/** The recording is genuine, and steps to the same worlds. An altered byte is found, wherever it is. */
+async function verifyAndAlter(): Promise<void> {
   let path = ''
   const verified = (): string => {
     // The name of a match that was handed over has the tick, behind the seed.
@@ -135,7 +126,6 @@ browserTest('[DESYNC14] a cut line, a flipped bit and a killed relay in one matc
     .toMatch(/^0: (\d+) ticks, \1 sealed .* continued from tick .* are equal .*genuine $/)
   expect(tickwire('verify', path, '--tick', '100').said).toMatch(/^genuine: tick 100 /)
 
-  // One altered byte is found, wherever it is.
   const bytes = new Uint8Array(readFileSync(path))
   const altered = join(replays, 'altered.twr')
   for (const at of [0.3, 0.6].map((part) => Math.floor(part * bytes.length))) {
@@ -143,4 +133,28 @@ browserTest('[DESYNC14] a cut line, a flipped bit and a killed relay in one matc
     const { code, said } = tickwire('verify', altered, '--key', KEYS[1]!)
     expect([code, said.includes('NOT genuine')], said).toEqual([1, true])
   }
+}
+
+browserTest('[DESYNC14] a cut line, a flipped bit and a killed relay in one match, which verifies', async (browser) => {
+  group = await startGroup(2, pagesFolder.path, replays)
+  const [first] = group as [GroupProcess]
+  cable = await Cable.to(Number(new URL(first.url).port))
+  const pages = await Promise.all([0, 1, 2].map(async () => {
+    const page = await browser.newPage()
+    await page.goto(first.url)
+    return page
+  }))
+  const players: number[] = []
+  for (const page of pages) {
+    const url = page === pages[2] ? `http://127.0.0.1:${cable.port}` : first.url
+    players.push(await page.evaluate(`match.join(${JSON.stringify(url)})`) as number)
+  }
+  for (const page of pages) expect(await page.evaluate('match.give()')).toBe('sent')
+  await expectSame(pages, 1)
+
+  await cutLine(cable, pages[2]!, pages)
+  const equalFrom = await flipBit(pages, players[1]!)
+  await kill(first, pages, equalFrom)
+  for (const page of pages) await page.evaluate('match.leave()')
+  await verifyAndAlter()
 }, 300_000)
