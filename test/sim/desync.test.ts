@@ -163,6 +163,23 @@ test('[DESYNC13] a state on which the players disagree is not kept; the referee 
   expect(referee.stepped).toBeGreaterThan(tick - 3)
 })
 
+test('[DESYNC5] a match that is closed in the middle of a desync, or ended by it, is reported', () => {
+  const party = match(3)
+  corrupt(party.clients[1]!)
+  const { judge } = party.match
+  expect(party.runUntil(() => judge.nextAt() < Infinity, 2000)).toBe(true)
+  party.match.closeAll('shutdown')
+  expect(party.reports).toMatchObject([{ tick: expect.any(Number), players: expect.any(Array) }])
+
+  // The match is void and ends at once; slow pages name the difference seconds later.
+  const ranked = match(2, { relay: RANKED_RELAY })
+  drawSlowly(ranked, 3000, [700, 800])
+  corrupt(ranked.clients[1]!)
+  drawSlowly(ranked, 40_000, [700, 800])
+  expect(ranked.reports).toMatchObject([{ verdict: 'void', diverged: [{ outcome: 'named' }] }])
+  expect((ranked.reports[0]!.diverged[0]!.finding as DesyncFinding).differences).toHaveLength(1)
+})
+
 test('[DESYNC5] the third heal in ten minutes ends the seat with `desynced`', () => {
   const party = match(4)
   const [, , bad, other] = party.clients

@@ -155,7 +155,12 @@ export class DesyncJudge {
     else this.#retry(now, open)
   }
 
-  /** When `tick` must be called at the latest. */
+  /** The match is closed: a case that is open is reported with what is known. */
+  close(now: Millis): void {
+    if (this.#case !== undefined) this.#close(now, this.#case, this.#case.verdict)
+  }
+
+  /** When `tick` must be called at the latest. Infinity: there is no case. */
   nextAt(): Millis {
     return this.#case?.deadline ?? Infinity
   }

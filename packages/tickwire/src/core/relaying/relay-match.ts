@@ -195,12 +195,15 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       for (const { source } of this.#clients.values()) source.wake()
       if (relay.hasEnded) this.#handleEnd(now)
     }
-    if (now > this.#endedAt + FAREWELL_MS) this.end()
+    // A desync of the last ticks is looked into first.
+    if (now > this.#endedAt + FAREWELL_MS && this.judge.nextAt() === Infinity) this.end()
     this.#nextAt = Math.min(relay.nextAt(), this.judge.nextAt(), this.desk.nextAt(), now + IDLE_MS)
     return closed
   }
 
   override closeAll(code: LeaveCode | 'moved'): void {
+    this.judge.close(this.now())
+    this.#carryOut()
     this.keeping.close(this.now())
     super.closeAll(code)
   }
@@ -215,7 +218,6 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   }
 
   saveMatch(): MatchImage | undefined { return undefined }
-
   restoreMatch(): string { return 'a lockstep match is not restored by its relay' }
 
   restorePlayer(): void {}
@@ -336,11 +338,9 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   #handleVerdict(event: JudgeEvent): void {
     switch (event.kind) {
       case 'report':
-        this.guard.run('onDesync', 0, () => this.type.onDesync?.(event.report))
-        break
+        return void this.guard.run('onDesync', 0, () => this.type.onDesync?.(event.report))
       case 'void':
-        this.relay.end('void')
-        break
+        return this.relay.end('void')
       case 'desynced':
         return this.#drop(event.peer, 'desynced')
       case 'referee':
