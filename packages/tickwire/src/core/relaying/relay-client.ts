@@ -5,13 +5,17 @@ import type { PeerId, Tick } from '../base/time.ts'
 import type { CloseReason } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Sha256 } from '../order/seed-share.ts'
+import { encodeSync, type SyncMessage } from '../order/sync-messages.ts'
 import type { SyncSource } from '../order/sync-stream.ts'
 import type { EndReason } from '../order/tick-event.ts'
-import type { TicksSource } from '../order/ticks-frame.ts'
+import type { TicksSource, TimingFeedback } from '../order/ticks-frame.ts'
 import type { OrderRelay } from '../order-relay/order-relay.ts'
 import type { FrameSink } from '../packet/frame-source.ts'
 import type { Line } from './relay-line.ts'
 import type { SuccessionParts } from './succession.ts'
+
+/** Ticks between two reports about the timing of a client's orders. */
+export const FEEDBACK_TICKS = 30
 
 /** What a match must not be able to guess, and where it comes from. */
 export interface RelaySecrets {
@@ -65,6 +69,21 @@ export function ordersSink(relay: OrderRelay, peer: PeerId, client: Client, onTa
       return verdict
     },
   }
+}
+
+/** What the relay says about the timing of a client's orders. Undefined: it is not time to say it. */
+export function feedbackFor(client: Client, newest: Tick): TimingFeedback | undefined {
+  if (client.line.stage !== 'in-game' || newest < client.feedbackTick + FEEDBACK_TICKS) return undefined
+  client.feedbackTick = newest
+  return client.line.takeFeedback()
+}
+
+/** Sends a message of the sync stream. A client to which a state is sent gets no ticks until it is released. */
+export function sendSync(client: Client, message: SyncMessage): void {
+  const isSent = client.sync.send(encodeSync(message))
+  if (message.kind !== 'state' && message.kind !== 'continued') return
+  client.stateTick = !isSent ? 0 : message.kind === 'state' ? message.tick : message.keep
+  if (client.stateTick === 0) client.isHeld = false
 }
 
 /** The client has the ticks up to one, and gets those after it. */

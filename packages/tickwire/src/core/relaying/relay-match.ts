@@ -10,13 +10,13 @@ import type { CloseReason, LeaveCode } from '../connection/close-reason.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { LockstepCard } from '../order/lockstep-card.ts'
 import { CLAIM_MESSAGE_BYTES_MAX, SYNC_MESSAGE_BYTES_MAX, SYNC_SMALL_BYTES_MAX } from '../base/limits.ts'
-import { decodeSync, encodeSync, type Root } from '../order/sync-messages.ts'
+import { decodeSync, type Root } from '../order/sync-messages.ts'
 import { SyncSink, SyncSource } from '../order/sync-stream.ts'
 import { DesyncJudge, type JudgeEvent } from '../order-relay/desync-judge.ts'
 import { LOCKSTEP_KIND } from '../order/lockstep-kinds.ts'
 import { makeSeedShare, type Sha256 } from '../order/seed-share.ts'
 import type { EndReason } from '../order/tick-event.ts'
-import { TicksSource, type TimingFeedback } from '../order/ticks-frame.ts'
+import { TicksSource } from '../order/ticks-frame.ts'
 import type { Takeover } from '../order-relay/handover-desk.ts'
 import { standingOf } from '../order-relay/match-standing.ts'
 import { OrderRelay } from '../order-relay/order-relay.ts'
@@ -30,7 +30,9 @@ import type { Complete, Member } from '../rooms/room-rules.ts'
 import { HashMode } from './hash-mode.ts'
 import { MatchKeeping } from './match-keeping.ts'
 import { RelayLanes } from './relay-lanes.ts'
-import { endReasonOf, forgetRtt, ordersSink, release, type Client, type RelaySecrets } from './relay-client.ts'
+import {
+  endReasonOf, FEEDBACK_TICKS, feedbackFor, forgetRtt, ordersSink, release, sendSync, type Client, type RelaySecrets,
+} from './relay-client.ts'
 import { RelayExit } from './relay-exit.ts'
 import { ConnectingLine } from './relay-line.ts'
 import type { RelayRoomType } from './relay-room-type.ts'
@@ -39,7 +41,6 @@ import { drawMatch, matchName, matchOf, Succession } from './succession.ts'
 export { RANKED_ROOM, type Referee, type RelayRoomType } from './relay-room-type.ts'
 
 const OBSERVER_DELAY_TICKS = 60
-const FEEDBACK_TICKS = 30
 /** While no tick is due the room is looked at this often: seats expire. */
 const IDLE_MS = 100
 /** After the last tick, clients have this long to receive it. */
@@ -126,7 +127,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
         log: relay.log,
         newest: () => client.isHeld ? 0 : this.#newestFor(id),
         tokenOf: (tick) => client.line.stage === 'in-game' ? client.line.token(tick) : 0,
-        takeFeedback: () => this.#feedback(client),
+        takeFeedback: () => feedbackFor(client, relay.log.newest),
       }),
     }
     this.#clients.set(id, client)
@@ -221,6 +222,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   restoreMatch(): string { return 'a lockstep match is not restored by its relay' }
 
   restorePlayer(): void {}
+
   dropUnclaimed(): void {}
 
   #joinLobby(client: Client): boolean {
@@ -286,10 +288,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     const parts = [this.judge, this.desk, this.keeping, ...(this.succession ? [this.succession] : [])]
     for (const { to, message } of parts.flatMap((part) => part.take())) {
       const client = this.#clients.get(to)
-      const isSent = client?.sync.send(encodeSync(message)) === true
-      if (client === undefined || (message.kind !== 'state' && message.kind !== 'continued')) continue
-      client.stateTick = !isSent ? 0 : message.kind === 'state' ? message.tick : message.keep
-      if (client.stateTick === 0) client.isHeld = false
+      if (client !== undefined) sendSync(client, message)
     }
   }
 
@@ -342,9 +341,11 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
       case 'void':
         return this.relay.end('void')
       case 'desynced':
-        return this.#drop(event.peer, 'desynced')
+        this.#drop(event.peer, 'desynced')
+        break
       case 'referee':
         void this.#ask(event.tick)
+        break
     }
   }
 
@@ -358,13 +359,6 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     }
     this.judge.decide(this.now(), tick, root)
     this.#carryOut()
-  }
-
-  #feedback(client: Client): TimingFeedback | undefined {
-    const { newest } = this.relay.log
-    if (client.line.stage !== 'in-game' || newest < client.feedbackTick + FEEDBACK_TICKS) return undefined
-    client.feedbackTick = newest
-    return client.line.takeFeedback()
   }
 
   /** The newest tick that a client may receive. */
