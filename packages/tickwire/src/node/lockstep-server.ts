@@ -20,11 +20,11 @@ import { createRelayHost } from '../core/relaying/relay-host.ts'
 import type { RecordedMatch } from '../core/relaying/match-keeping.ts'
 import type { RelayMatch, RelayRoomType } from '../core/relaying/relay-match.ts'
 import type { RoomHost } from '../core/rooms/room-host.ts'
-import { PATH_SCAN_MS, PATH_UNUSED_MS } from '../core/base/limits.ts'
 import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { systemEntropy } from './entropy.ts'
 import { loggedTracer } from './logged-tracer.ts'
+import { HostLoop } from './host-loop.ts'
 import { openHttpSite, type HttpSite } from './http-site.ts'
 import { portOf } from './listen.ts'
 import { withWeather } from './load-weather.ts'
@@ -66,7 +66,6 @@ export interface GroupRelay {
   readonly key: Uint8Array | string
 }
 
-const CLOSE_MS = 500
 /** Matches leave for the next relay within this time. */
 const EXIT_MS = 1000
 /** The last tick of a void match arrives within this time. */
@@ -138,11 +137,9 @@ export class ServingLockstep {
   readonly #messages = new MessagePorts()
   readonly #identity: string
   readonly #startedAt = now()
-  readonly #pathScan: NodeJS.Timeout
+  readonly #loop: HostLoop
   readonly #forgetSignals: () => void
   readonly #closeCode: 'shutdown' | 'host-left'
-  #timer: NodeJS.Timeout | undefined
-  #isWakeDue = false
   #isClosed = false
 
   constructor(
@@ -178,22 +175,21 @@ export class ServingLockstep {
       ...(options.relays && { relays: groupOf(options.relays, options.security?.identity) }),
       stopwatch: now,
       onError: () => {},
-      onWake: () => this.#wakeSoon(),
+      onWake: () => this.#loop.wakeSoon(),
       ...(options.tracer && { tracer: loggedTracer(options.tracer, limitLines(options.log ?? plainLog())) }),
     })
+    this.#loop = new HostLoop(this.rooms, this.#ports)
     this.#ports.onDatagram = (from, bytes, length) => {
       this.rooms.handleDatagram(now(), from, bytes, length)
-      this.#wakeSoon()
+      this.#loop.wakeSoon()
     }
     this.#ports.onPathClosed = (path) => {
       if (this.#isClosed) return
       this.rooms.handlePathClosed(path)
-      this.#wakeSoon()
+      this.#loop.wakeSoon()
     }
-    this.#pathScan = setInterval(() => this.#closeUnusedPaths(), PATH_SCAN_MS)
-    this.#pathScan.unref()
     this.#forgetSignals = options.signals === false ? () => {} : drainOnSignals(this)
-    this.#wakeSoon()
+    this.#loop.wakeSoon()
   }
 
   /** The answer at /tickwire/info: the transports, where they are, and why one is missing. */
@@ -218,62 +214,27 @@ export class ServingLockstep {
   async drain(ms: number = this.drainMs): Promise<void> {
     this.rooms.beginDrain(ms)
     const leaving = this.rooms.rooms.filter(({ exit }) => exit.begin(now()))
-    const { endpoint } = this.rooms
-    await this.#until(() => endpoint.connections.length === 0, Math.max(ms, leaving.length > 0 ? EXIT_MS : 0))
+    await this.#loop.untilEmpty(Math.max(ms, leaving.length > 0 ? EXIT_MS : 0))
     const ended = this.rooms.rooms.filter(({ exit }) => exit.makeVoid())
-    await this.#until(() => ended.every(({ relay, exit }) => relay.hasEnded && exit.isDelivered), VOID_MS)
+    await this.#loop.until(() => ended.every(({ relay, exit }) => relay.hasEnded && exit.isDelivered), VOID_MS)
     for (const room of ended) room.end()
-    this.#wake()
+    this.#loop.wake()
     await this.close()
-  }
-
-  async #until(isTrue: () => boolean, ms: number): Promise<void> {
-    this.#wakeSoon()
-    for (const deadline = now() + ms; !isTrue() && now() < deadline && !this.#isClosed;) await sleep(20)
   }
 
   /** Disconnects all clients, waits a moment for that to arrive, and releases the ports. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.rooms.close(now(), this.#closeCode)
-    const deadline = now() + CLOSE_MS
-    while (this.rooms.endpoint.connections.length > 0 && now() < deadline) {
-      this.#wake()
-      await sleep(10)
-    }
+    await this.#loop.flush()
+    if (this.#isClosed) return
     this.#isClosed = true
+    this.#loop.end()
     this.#forgetSignals()
-    clearTimeout(this.#timer)
-    clearInterval(this.#pathScan)
     this.#ports.close()
     await this.#transports.close()
     await this.#site.close()
     this.onClosed()
-  }
-
-  /** Closes sockets and sessions without a connection. */
-  #closeUnusedPaths(): void {
-    const used = new Set(this.rooms.endpoint.connections.map(({ address }) => address))
-    this.#ports.closeUnused(used, now() - PATH_UNUSED_MS)
-  }
-
-  /** Many datagrams may arrive in one turn of the event loop; they are processed together. */
-  #wakeSoon(): void {
-    if (this.#isWakeDue) return
-    this.#isWakeDue = true
-    setImmediate(() => {
-      this.#isWakeDue = false
-      this.#wake()
-    })
-  }
-
-  #wake(): void {
-    if (this.#isClosed) return
-    const time = now()
-    this.rooms.tick(time)
-    const wakeAt = this.rooms.drain(time, this.#ports)
-    clearTimeout(this.#timer)
-    if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
   }
 }
 
@@ -302,8 +263,4 @@ function groupOf(relays: readonly GroupRelay[], identity: Uint8Array | undefined
       throw new ConfigError('relays', `${url}: not a key (got "${String(key)}")`, 'give its public key.')
     return { url, key: bytes }
   })
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => { setTimeout(resolve, ms) })
 }

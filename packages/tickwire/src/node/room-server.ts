@@ -8,7 +8,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Server as TlsServer } from 'node:https'
 import { ConfigError } from '../core/base/assert.ts'
-import type { Millis } from '../core/base/time.ts'
 import type { Tracer } from '../core/base/tracing.ts'
 import type { SigningKey } from '../core/crypto/provider.ts'
 import { keyToText } from '../core/crypto/token-text.ts'
@@ -20,7 +19,7 @@ import type { RoomHost } from '../core/rooms/room-host.ts'
 import type { RoomImage } from '../core/rooms/room-image.ts'
 import { isPlacedHere, type RoomPlace } from '../core/rooms/room-place.ts'
 import type { Recorder } from '../core/replay/recorder.ts'
-import { PATH_SCAN_MS, PATH_UNUSED_MS, PATHS_MAX, PLAYERS_DEFAULT } from '../core/base/limits.ts'
+import { PATHS_MAX, PLAYERS_DEFAULT } from '../core/base/limits.ts'
 import { checkGame, type Game } from '../core/game/define-game.ts'
 import { type Certificate, checkCertificate } from './certificate.ts'
 import { type Agones, openAgones } from './agones.ts'
@@ -28,6 +27,7 @@ import { monotonicNow as now } from './clock.ts'
 import { bestProvider } from './crypto.ts'
 import { compileRows } from './compile-rows.ts'
 import type { FleetHome } from './fleet-member.ts'
+import { HostLoop } from './host-loop.ts'
 import type { HttpSite } from './http-site.ts'
 import { inDevelopment } from './development.ts'
 import { logFault } from './fault-log.ts'
@@ -49,8 +49,6 @@ import { readStatus, type Status } from './status.ts'
 import { loggedTracer } from './logged-tracer.ts'
 import { openStatusServer, type OpsOptions, type StatusServer } from './status-server.ts'
 
-/** How long to wait for the close to reach the players. */
-const CLOSE_MS = 500
 const PATH_GRACE_MS = 3000
 const DRAIN_MS = 10_000
 
@@ -109,11 +107,9 @@ export class RoomServer {
   readonly #secret: Uint8Array | undefined
   readonly #restored: readonly Match[]
   readonly #learning: Learning | undefined
-  readonly #pathScan: NodeJS.Timeout
+  readonly #loop: HostLoop
   #status: StatusServer | undefined
-  #timer: NodeJS.Timeout | undefined
   readonly #closeCode: 'shutdown' | 'host-left'
-  #isDrainDue = false
   #isClosed = false
 
   constructor(
@@ -169,22 +165,21 @@ export class RoomServer {
         options.onError?.(fault, room)
       },
       onRefused: (from, code) => this.refusals.note(code, this.#ports.originOf(from)),
-      onWake: () => this.#drainSoon(),
+      onWake: () => this.#loop.wakeSoon(),
       ...(this.#tracer && { tracer: this.#tracer }),
     })
+    this.#loop = new HostLoop(this.rooms, this.#ports)
     const learning = options.learn === true ? {} : options.learn ?? false
     if (learning !== false) this.#learning = new Learning(this.#types, learning, () => this.rooms.rooms, log, now)
     this.url = `${site.server instanceof TlsServer ? 'https' : 'http'}://localhost:${site.port}`
     this.#ports.onDatagram = (from, bytes, length) => {
       this.rooms.handleDatagram(now(), from, bytes, length)
-      this.#drainSoon()
+      this.#loop.wakeSoon()
     }
     this.#ports.onPathClosed = (path) => this.#forgetLater(path)
-    this.#pathScan = setInterval(() => this.#closeUnusedPaths(), PATH_SCAN_MS)
-    this.#pathScan.unref()
     this.#forgetSignals = options.signals === false ? () => {} : drainOnSignals(this)
     this.#restored = this.#restore(kept?.rooms ?? [], share?.place)
-    this.#drainSoon()
+    this.#loop.wakeSoon()
   }
 
   /** Restores rooms of the previous process. The log names those that cannot be. */
@@ -253,9 +248,7 @@ export class RoomServer {
     })
     void this.#publisher?.close()
     this.rooms.beginDrain(ms)
-    this.#drainSoon()
-    const deadline = now() + ms
-    while (this.rooms.endpoint.connections.length > 0 && now() < deadline && !this.#isClosed) await sleep(20)
+    await this.#loop.untilEmpty(ms)
     await this.close()
     this.log({ level: 'info', event: 'closed', message: 'closed' })
   }
@@ -264,25 +257,20 @@ export class RoomServer {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.rooms.close(now(), this.#closeCode)
-    const deadline = now() + CLOSE_MS
-    while (this.rooms.endpoint.connections.length > 0 && now() < deadline) {
-      this.#wake()
-      await sleep(10)
-    }
+    await this.#loop.flush()
     await this.#letGo()
   }
 
   async #letGo(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#loop.end()
     this.#forgetSignals()
     this.#learning?.close()
     await this.#publisher?.close()
     await this.#agones?.close()
     for (const close of this.#recordings) close()
-    clearTimeout(this.#timer)
     for (const grace of this.#graces) clearTimeout(grace)
-    clearInterval(this.#pathScan)
     this.#ports.close()
     await this.#transports.close()
     await this.#status?.close()
@@ -305,7 +293,7 @@ export class RoomServer {
         [name, { fingerprint: game.fingerprint, capacity }]
       ))),
       identity: publicKey, sign: (bytes) => this.#signing.sign(bytes), audience: this.#audience,
-      wake: () => this.#drainSoon(),
+      wake: () => this.#loop.wakeSoon(),
     }
   }
 
@@ -354,7 +342,7 @@ export class RoomServer {
     if (this.#isClosed) return
     const forget = (): void => {
       this.rooms.handlePathClosed(path)
-      this.#drainSoon()
+      this.#loop.wakeSoon()
     }
     // When paths open and close faster than that, there is no grace period.
     if (this.#graces.size >= PATHS_MAX) return forget()
@@ -364,36 +352,4 @@ export class RoomServer {
     }, this.#pathGraceMs)
     this.#graces.add(grace)
   }
-
-  /** Closes sockets and sessions without a connection: each costs memory, and a place that a client could use. */
-  #closeUnusedPaths(): void {
-    const used = new Set(this.rooms.endpoint.connections.map(({ address }) => address))
-    this.#ports.closeUnused(used, now() - PATH_UNUSED_MS)
-  }
-
-  /** Many datagrams may arrive in one turn of the event loop; they are processed together. */
-  #drainSoon(): void {
-    if (this.#isDrainDue) return
-    this.#isDrainDue = true
-    setImmediate(() => {
-      this.#isDrainDue = false
-      this.#wake()
-    })
-  }
-
-  #wake(): void {
-    if (this.#isClosed) return
-    const time = now()
-    this.rooms.tick(time)
-    this.#sleepUntil(this.rooms.drain(time, this.#ports))
-  }
-
-  #sleepUntil(wakeAt: Millis): void {
-    clearTimeout(this.#timer)
-    if (wakeAt !== Infinity) this.#timer = setTimeout(() => this.#wake(), Math.max(0, wakeAt - now()))
-  }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => { setTimeout(resolve, ms) })
 }
