@@ -34,7 +34,7 @@ test.concurrent.each([
 ] as const)('[SERV5] [SERV6] tickwire %s drains, finishes a request in flight, and counts requests', async (
   name, args, route, answer,
 ) => {
-  const program = new Program(CLI, [name, '--port', '0', '--ops', '0', '--drain', '1s', ...args])
+  const program = new Program(CLI, [name, '--port', '0', '--ops', '0', '--drain', '4s', ...args])
   const [, ops = ''] = await program.says(/status: (\S+)\/metrics/)
   const [, port = ''] = await program.says(/(?:games|tokens|rendezvous|codes|fleet): http:\/\/[\w.]+:(\d+)/)
   const own = `http://127.0.0.1:${port}`
