@@ -23,7 +23,7 @@ const DECISION_TITLE = /^# \d+\. (.+)/
 /** The page that is read beside the code: the files that it names are opened in order. */
 const ROADS_PATH = 'docs/architecture.md'
 const NAMED_FILE = /`([a-z-]+(?:\/[a-z-]+)+\.ts)`/g
-const FILE_ROOTS = ['', 'packages/tickwire/src/', 'packages/tickwire/src/core/']
+const FILE_ROOTS = ['', 'packages/tickwire/src/', 'packages/tickwire/src/core/', 'packages/services/src/']
 
 const CODE_BLOCK = /^ *(```+|~~~+)[^`\n]*\n[\s\S]*?(?:^ *\1[`~]*[ \t]*$|$(?![\s\S]))/gm
 const COMMENT = /<!--[\s\S]*?-->/g
