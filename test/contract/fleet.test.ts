@@ -191,6 +191,11 @@ test('[FLEET11] requests between processes are signed, and without a secret only
     headers: { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.9' },
   })
   expect(proxied.status).toBe(403)
+  // Everyone can compute what follows from an empty secret.
+  const keyOf = async (fleet: { readonly port: number }): Promise<unknown> =>
+    await (await fetch(`${urlOf(fleet)}/fleet/key`)).json()
+  const empty = await stage.fleet({ secret: '' })
+  expect(await keyOf(empty)).not.toEqual(await keyOf(await stage.fleet({ secret: '' })))
 })
 
 /** The longest time without a change, until the returned function is called. */

@@ -27,6 +27,8 @@ test('[SERV1] a flag wins over the environment, the environment over the file, t
   })
   expect(readOptions(table, { args: ['--origin=x', '--origin', 'y', '--ranked=false'], env: { CONFIG: file } }))
     .toMatchObject({ origin: ['x', 'y'], ranked: false, port: 1 })
+  const empty = { PORT: '', REGION: '', ORIGIN: '', CONFIG: '' }
+  expect(readOptions(table, { args: [], env: empty })).toEqual(readOptions(table, { args: [], env: {} }))
 })
 
 test('[SERV1] an unknown or invalid option is refused, with the nearest name', () => {

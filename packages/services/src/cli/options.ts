@@ -1,6 +1,7 @@
 /**
  * Options of the services: a flag (`--max-games 5`), else an environment variable (`MAX_GAMES=5`), else a key of the
- * JSON file that `--config` names (`{ "max-games": 5 }`), else the default.
+ * JSON file that `--config` names (`{ "max-games": 5 }`), else the default. An empty environment variable counts as
+ * missing.
  *
  * An unknown flag or key is refused, with the nearest name. Durations are `500ms`, `30s`, `10min`, `2h`; a plain number
  * is seconds.
@@ -61,12 +62,13 @@ export function readOptions<Table extends OptionTable>(
 ): OptionValues<Table> {
   const known: OptionTable = { ...table, config: CONFIG }
   const flags = readFlags(known, args)
-  const file = flags.get('config')?.at(-1) ?? env['CONFIG']
+  const file = flags.get('config')?.at(-1) ?? (env['CONFIG'] || undefined)
   const config = file === undefined ? new Map<string, string[]>() : readConfig(known, file)
   const values: { [name: string]: unknown } = {}
   for (const [name, option] of Object.entries(table)) {
     const variable = envName(name)
-    const inEnv = env[variable] === undefined ? undefined : splitList(option, env[variable])
+    // Compose files pass variables that are not set as empty ones.
+    const inEnv = env[variable] === undefined || env[variable] === '' ? undefined : splitList(option, env[variable])
     const [texts, place] = flags.has(name)
       ? [flags.get(name), `--${name}`]
       : inEnv !== undefined ? [inEnv, variable] : [config.get(name), `${file}: ${name}`]

@@ -35,7 +35,7 @@ export interface FleetServiceOptions {
   readonly port?: number
   /** A numeric address of this machine. Default: all of them. */
   readonly address?: string
-  /** The secret that all processes of the fleet share. Default: none, and all of them are on this machine. */
+  /** The secret that all processes of the fleet share. Default, and if empty: none, and all are on this machine. */
   readonly secret?: string
   /** What instances share. Default: memory, for one instance. */
   readonly leases?: Leases
@@ -72,7 +72,9 @@ export interface ServingFleet {
 
 /** Serves a fleet. Throws `ConfigError` when the port is taken. */
 export async function serveFleet(options: FleetServiceOptions = {}): Promise<ServingFleet> {
-  const { port = FLEET_PORT_DEFAULT, secret, leases = new MemoryLeases(), origins = [] } = options
+  const { port = FLEET_PORT_DEFAULT, leases = new MemoryLeases(), origins = [] } = options
+  // Everyone can compute the key of an empty secret.
+  const secret = options.secret || undefined
   const { records = new MemoryRecords() } = options
   const servers = new GameServers(leases)
   // Instances with the same secret sign with the same key.

@@ -44,7 +44,7 @@ export class FleetLink {
   /** Throws ConfigError when the address is invalid. */
   constructor(given: string | FleetOptions) {
     const options = typeof given === 'string' ? { url: given } : given
-    const secret = options.secret ?? process.env['TICKWIRE_FLEET_SECRET']
+    const secret = (options.secret ?? process.env['TICKWIRE_FLEET_SECRET']) || undefined
     this.options = {
       region: '', version: process.env['npm_package_version'] ?? '0', seats: 1000, ...options,
       ...(secret !== undefined && { secret }),
