@@ -42,10 +42,10 @@ afterAll(async () => {
   for (const name of [...NAMES, 'OTEL_BSP_SCHEDULE_DELAY']) delete process.env[name]
 })
 
-/** Waits until the receiver has these spans of a trace, and checks that all are one tree. */
+/** Waits until the receiver has the root and these spans of a trace, and checks that all are one tree. */
 async function treeOf(id: string, names: readonly string[]): Promise<ReceivedSpan[]> {
   await expect.poll(() => receiver.of(id).map(({ service, name }) => `${service}: ${name}`), { timeout: 15_000 })
-    .toEqual(expect.arrayContaining([...names]))
+    .toEqual(expect.arrayContaining(['player: click on Join', ...names]))
   const spans = receiver.of(id)
   const ids = new Set(spans.map(({ spanId }) => spanId))
   const roots = spans.filter(({ parentSpanId }) => parentSpanId === undefined || !ids.has(parentSpanId))

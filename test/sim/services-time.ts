@@ -1,13 +1,15 @@
 /**
  * Simulated time for programs of Node: timers, clocks, random bytes and requests of the real services, in one process.
  *
- * `install` replaces the global timers, clocks and `fetch`, and the random bytes of `node:crypto`; `uninstall` puts
- * them back. Code that runs belongs to a simulated process (`SimProcess`), also after an `await`. A process that is
- * killed runs no more; one that stands still runs later.
+ * `install` replaces the global timers, clocks and `fetch`, `request` of `node:http`, and the random bytes of
+ * `node:crypto`; `uninstall` puts them back. Code that runs belongs to a simulated process (`SimProcess`), also after
+ * an `await`. A process that is killed runs no more; one that stands still runs later.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import crypto from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import http, { type ClientRequest, type RequestOptions } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
 import type { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 
@@ -94,6 +96,7 @@ export class ServicesTime {
   /** Replaces the globals. */
   install(): void {
     const { randomBytes, randomInt } = crypto
+    const { request } = http
     const old = {
       setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, fetch, now: Date.now,
       mono: performance.now, origin: Object.getOwnPropertyDescriptor(performance, 'timeOrigin'),
@@ -116,6 +119,7 @@ export class ServicesTime {
       return bytes
     }) as typeof randomBytes
     crypto.randomInt = ((max: number) => this.#dice.word() % max) as typeof randomInt
+    http.request = ((url: string, options: RequestOptions) => this.#request(url, options)) as typeof request
     syncBuiltinESMExports()
     this.#restore = () => {
       const names = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'fetch'] as const
@@ -127,6 +131,7 @@ export class ServicesTime {
       AbortSignal.timeout = old.timeout
       crypto.randomBytes = randomBytes
       crypto.randomInt = randomInt
+      http.request = request
       syncBuiltinESMExports()
     }
   }
@@ -171,18 +176,52 @@ export class ServicesTime {
   async #fetch(url: string, options: RequestInit): Promise<Response> {
     const { ms = 30_000 } = options.signal as unknown as { ms?: number }
     const { method = 'GET', body = '', headers = {} } = options
-    const latencyMs = 1 + 4 * this.#dice.fraction()
-    const answered = (async (): Promise<Response | undefined> => {
-      await this.sleep(latencyMs)
-      const answer = await this.#handle(new URL(url), method, String(body), headers as Record<string, string>)
-      if (answer === undefined) return await new Promise(() => {})
-      await this.sleep(latencyMs)
-      if (answer.status === 0) return undefined
-      return new Response(answer.body, { status: answer.status })
-    })()
     const late = this.sleep(ms).then(() => { throw Object.assign(new Error('timeout'), { name: 'TimeoutError' }) })
-    const result = await Promise.race([answered, late])
-    if (result === undefined) throw new TypeError('fetch failed')
-    return result
+    const asked = this.#ask(url, method, String(body), headers as Record<string, string>)
+    const answer = await Promise.race([asked, late])
+    if (answer === undefined) throw new TypeError('fetch failed')
+    return new Response(answer.body, { status: answer.status })
+  }
+
+  /** A request of `node:http`, with the events and methods that `requestJson` uses. */
+  #request(url: string, { method = 'GET', headers = {} }: RequestOptions): ClientRequest {
+    const request = Object.assign(new EventEmitter(), {
+      reusedSocket: false,
+      end: (text: string) => {
+        void this.#ask(url, method, text, headers as Record<string, string>).then((answer) => {
+          if (isOver) return
+          if (answer === undefined) return destroy(new Error('socket hang up'))
+          isOver = true
+          const { status: statusCode, body } = answer
+          const response = Object.assign(new EventEmitter(), { statusCode, destroy: () => {} })
+          request.emit('response', response)
+          response.emit('data', Buffer.from(body))
+          response.emit('end')
+          request.emit('close')
+        })
+      },
+      destroy: (error: Error) => destroy(error),
+    })
+    let isOver = false
+    const destroy = (error: Error): void => {
+      if (isOver) return
+      isOver = true
+      request.emit('error', error)
+      request.emit('close')
+    }
+    // reason: `requestJson` uses these events and methods, and nothing else of a request.
+    return request as unknown as ClientRequest
+  }
+
+  /** Never resolves without an answer. Undefined: the connection broke. */
+  async #ask(
+    url: string, method: string, body: string, headers: Record<string, string>,
+  ): Promise<Awaited<ReturnType<Handler>>> {
+    const latencyMs = 1 + 4 * this.#dice.fraction()
+    await this.sleep(latencyMs)
+    const answer = await this.#handle(new URL(url), method, body, headers)
+    if (answer === undefined) return await new Promise(() => {})
+    await this.sleep(latencyMs)
+    return answer.status === 0 ? undefined : answer
   }
 }
