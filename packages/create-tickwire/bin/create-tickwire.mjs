@@ -29,7 +29,7 @@ const TEMPLATES = new Map([
 const FOLDER = 'my-game'
 const LINES = [...TEMPLATES].map(([name, about]) => `${name.padEnd(10)}${about}`)
 
-const HELP = `npm create tickwire@latest [FOLDER] -- [OPTIONS]
+const HELP = `create-tickwire [FOLDER] [OPTIONS]      from npm: npm create tickwire@latest [FOLDER] -- [OPTIONS]
 
 Makes a multiplayer game with Tickwire, Vite and TypeScript in FOLDER (default ${FOLDER}).
 
