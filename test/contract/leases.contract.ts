@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { leaseIdOf, newLeaseId } from '../../packages/services/src/store/lease-key.ts'
-import { LEASE_BYTES_MAX, type Leases } from '../../packages/services/src/store/leases.ts'
+import { LEASE_BYTES_MAX, MESSAGE_BYTES_MAX, type Leases } from '../../packages/services/src/store/leases.ts'
 import { form } from '../form.ts'
 
 /** How the contract gets at a store. */
@@ -136,6 +136,10 @@ export function describeLeases(lab: () => Promise<LeasesLab>): void {
       for (let tries = 0; tries < 200 && first.length < 2; tries++) await wait(10)
       expect(first).toEqual(['are you there?', 'ü'.repeat(1000)])
       expect(second).toEqual(['and you?'])
+      expect(await leases.send(mine, 'x'.repeat(MESSAGE_BYTES_MAX))).toBe('ok')
+      expect(await leases.send(mine, 'x'.repeat(MESSAGE_BYTES_MAX + 1))).toBe('too-large')
+      for (let tries = 0; tries < 200 && first.length < 3; tries++) await wait(10)
+      expect(first[2]).toHaveLength(MESSAGE_BYTES_MAX)
       expect(await leases.send(newLeaseId(), 'nothing listens')).toBe('gone')
       stop()
       for (let tries = 0; tries < 200 && await other.send(mine, 'late') === 'ok'; tries++) await wait(10)

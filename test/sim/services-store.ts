@@ -8,7 +8,7 @@
 import { MemoryLeases } from '../../packages/services/src/store/memory-leases.ts'
 import {
   STORE_DEADLINE_MS, type Lease, type LeaseKind, type LeasePage, type Leases, type MessageListener, type PutAnswer,
-  type Unavailable,
+  type SendAnswer, type Unavailable,
 } from '../../packages/services/src/store/leases.ts'
 import type { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { hold } from './invariants.ts'
@@ -188,7 +188,7 @@ export class SimLeases implements Leases {
     return await this.#call(true, async () => await this.#store.leases.count(kind, id, windowMs))
   }
 
-  async send(instance: string, text: string): Promise<'ok' | 'gone' | Unavailable> {
+  async send(instance: string, text: string): Promise<SendAnswer> {
     return await this.#call(true, async () => await this.#store.leases.send(instance, text))
   }
 

@@ -11,7 +11,7 @@
  * Requests between instances have a deadline. One without an answer counts as a home that is away.
  */
 
-import type { Leases } from '../store/leases.ts'
+import type { Leases, SendAnswer } from '../store/leases.ts'
 import { leaseIdOf, newLeaseId } from '../store/lease-key.ts'
 import { GUESSES_PER_HOUR, GUESSES_PER_MINUTE } from './guess-limit.ts'
 import type { Session, SessionProof, Sessions } from './sessions.ts'
@@ -124,7 +124,7 @@ export class SessionDirectory {
   }
 
   /** Sends a text about a socket to another instance. While the store is away, it is lost. */
-  async sendSocket(instance: string, text: Omit<SocketText, 'from'>): Promise<'ok' | 'gone' | 'unavailable'> {
+  async sendSocket(instance: string, text: Omit<SocketText, 'from'>): Promise<SendAnswer> {
     return await this.#send(instance, { from: this.instance, socket: { ...text, from: this.instance } })
   }
 
@@ -133,7 +133,7 @@ export class SessionDirectory {
     return await this.#send(instance, { from: this.instance }) === 'gone'
   }
 
-  async #send(instance: string, envelope: Envelope): Promise<'ok' | 'gone' | 'unavailable'> {
+  async #send(instance: string, envelope: Envelope): Promise<SendAnswer> {
     return await this.#leases.send(instance, JSON.stringify(envelope))
   }
 

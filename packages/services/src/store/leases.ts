@@ -11,8 +11,14 @@
 /** How long a call waits for the store, in ms. */
 export const STORE_DEADLINE_MS = 500
 
-/** Bytes of the text of a lease: a listing has at most 4 KiB, a signal at most 40,000 characters. */
+/** Bytes of the text of a lease: a listing has at most 4 KiB. */
 export const LEASE_BYTES_MAX = 65_536
+
+/**
+ * Bytes of a text between instances. A message of signalling has at most 40,000 bytes, and JSON inside of JSON writes
+ * each of them as 6 at most. All of them must fit: a member could otherwise send what its receiver cannot get.
+ */
+export const MESSAGE_BYTES_MAX = 262_144
 
 /** Leases of one page at most: a page is one answer of the store, and must fit into its deadline. */
 export const LEASE_PAGE_MAX = 500
@@ -75,6 +81,9 @@ export type Unavailable = 'unavailable'
 /** The answer to `put`: the number of the lease, or why there is none. */
 export type PutAnswer = number | 'taken' | 'full' | 'invalid' | Unavailable
 
+/** The answer to `send`. `gone`: no process listens under that id. `too-large`: more than `MESSAGE_BYTES_MAX`. */
+export type SendAnswer = 'ok' | 'gone' | 'too-large' | Unavailable
+
 /** Receives a text that was sent to an instance. */
 export type MessageListener = (text: string) => void
 
@@ -100,8 +109,8 @@ export interface Leases {
   take(kind: LeaseKind, id: string): Promise<Lease | undefined | Unavailable>
   /** Adds one to a counter that begins again `windowMs` after its first count, and returns it. */
   count(kind: LeaseKind, id: string, windowMs: number): Promise<number | Unavailable>
-  /** Sends a text to an instance, at most once. `gone`: no process listens under that id. */
-  send(instance: string, text: string): Promise<'ok' | 'gone' | Unavailable>
+  /** Sends a text to an instance, at most once. */
+  send(instance: string, text: string): Promise<SendAnswer>
   /** Listens for texts to an instance, until the returned function is called. */
   onMessage(instance: string, listener: MessageListener): () => void
   close(): Promise<void>

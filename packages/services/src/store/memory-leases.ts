@@ -4,8 +4,8 @@
 
 import { isLeaseId, isLeaseOwner } from './lease-key.ts'
 import {
-  LEASE_BYTES_MAX, LEASE_KINDS, LEASE_MS_MAX, LEASE_PAGE_MAX, type Lease, type LeaseKind, type LeasePage, type Leases,
-  type MessageListener, type PutAnswer,
+  LEASE_BYTES_MAX, LEASE_KINDS, LEASE_MS_MAX, LEASE_PAGE_MAX, MESSAGE_BYTES_MAX, type Lease, type LeaseKind,
+  type LeasePage, type Leases, type MessageListener, type PutAnswer, type SendAnswer,
 } from './leases.ts'
 
 interface Held extends Lease {
@@ -113,9 +113,10 @@ export class MemoryLeases implements Leases {
     return 1
   }
 
-  async send(instance: string, text: string): Promise<'ok' | 'gone'> {
+  async send(instance: string, text: string): Promise<SendAnswer> {
     const listeners = this.#listeners.get(instance)
-    if (listeners === undefined || listeners.size === 0 || Buffer.byteLength(text) > LEASE_BYTES_MAX) return 'gone'
+    if (listeners === undefined || listeners.size === 0) return 'gone'
+    if (Buffer.byteLength(text) > MESSAGE_BYTES_MAX) return 'too-large'
     // A listener runs later, as it does with another store: a sender never calls its receiver.
     for (const listener of listeners) setImmediate(listener, text)
     return 'ok'

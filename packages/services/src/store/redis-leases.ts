@@ -12,8 +12,8 @@ import { ConfigError } from 'tickwire'
 import { monotonicNow } from 'tickwire/node'
 import { instanceChannel, kindKeys, leaseKeys } from './lease-key.ts'
 import {
-  LEASE_BYTES_MAX, LEASE_KINDS, STORE_DEADLINE_MS, type Lease, type LeaseKind, type LeasePage, type Leases,
-  type MessageListener, type PutAnswer, type Unavailable,
+  LEASE_KINDS, MESSAGE_BYTES_MAX, STORE_DEADLINE_MS, type Lease, type LeaseKind, type LeasePage, type Leases,
+  type MessageListener, type PutAnswer, type SendAnswer, type Unavailable,
 } from './leases.ts'
 import { isPut, isTtl, pageSize } from './memory-leases.ts'
 import { COUNT, PAGE, PUT, TAKE, TOUCH, type RedisScript } from './redis-scripts.ts'
@@ -135,9 +135,10 @@ export class RedisLeases implements Leases {
     return said === 'unavailable' ? said : Number(said)
   }
 
-  async send(instance: string, text: string): Promise<'ok' | 'gone' | Unavailable> {
+  async send(instance: string, text: string): Promise<SendAnswer> {
     const channel = instanceChannel(instance)
-    if (channel === undefined || Buffer.byteLength(text) > LEASE_BYTES_MAX) return 'gone'
+    if (channel === undefined) return 'gone'
+    if (Buffer.byteLength(text) > MESSAGE_BYTES_MAX) return 'too-large'
     const receivers = await this.#call((redis) => redis.publish(channel, text))
     return receivers === 'unavailable' ? receivers : receivers > 0 ? 'ok' : 'gone'
   }

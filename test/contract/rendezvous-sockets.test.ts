@@ -1,0 +1,115 @@
+/** Sockets of members at one instance of a rendezvous, whose session lives at another one. The Redis is real. */
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { serveRendezvous, type ServingRendezvous } from '../../packages/services/src/index.ts'
+import { hasRedis, RedisServer } from './redis-server.ts'
+import { ask, until } from './tracker-stage.ts'
+
+const FACTS = { fingerprint: '00'.repeat(8), identity: '00'.repeat(32), capacity: 16 }
+const secretKey = new Uint8Array(32).fill(9)
+/** The most bytes that a message of a member may have. */
+const SIGNAL_BYTES_MAX = 40_000
+let redis: RedisServer
+let home: ServingRendezvous
+let away: ServingRendezvous
+const members: Member[] = []
+
+/** A member of a session. */
+class Member {
+  name = ''
+  readonly received: Record<string, string>[] = []
+  isClosed = false
+  readonly socket: WebSocket
+
+  private constructor({ port }: ServingRendezvous, pass: object) {
+    this.socket = new WebSocket(`ws://127.0.0.1:${port}/v1/signal`)
+    this.socket.on('open', () => this.socket.send(JSON.stringify(pass)))
+    this.socket.on('error', () => {})
+    this.socket.on('close', () => { this.isClosed = true })
+    this.socket.on('message', (data) => {
+      const text = JSON.parse(String(data)) as Record<string, string>
+      if (text['kind'] === 'welcome') this.name = text['name']!
+      else this.received.push(text)
+    })
+    members.push(this)
+  }
+
+  /** Enters at an instance, and waits for its welcome. */
+  static async enter(at: ServingRendezvous, pass: object): Promise<Member> {
+    const member = new Member(at, pass)
+    await until(async () => member.name !== '' || member.isClosed)
+    expect(member.isClosed).toBe(false)
+    return member
+  }
+
+  /** Whether the rendezvous has said that another member left. */
+  sawLeave(name: string): boolean {
+    return this.received.some(({ kind, guest }) => kind === 'left' && guest === name)
+  }
+}
+
+/** A session at `home`. Its host and its guests enter at any instance. */
+class Match {
+  readonly #own: Record<string, string>
+
+  private constructor(own: Record<string, string>) {
+    this.#own = own
+  }
+
+  static async make(): Promise<Match> {
+    const { status, body } = await ask('POST', `http://127.0.0.1:${home.port}/v1/sessions`, FACTS)
+    expect(status).toBe(201)
+    return new Match(body)
+  }
+
+  async host(at: ServingRendezvous): Promise<Member> {
+    const { session, code, key, secret } = this.#own
+    return await Member.enter(at, { session, code, key, secret })
+  }
+
+  async guest(at: ServingRendezvous): Promise<Member> {
+    const { status, body } = await ask('POST', `http://127.0.0.1:${at.port}/v1/joins`, { code: this.#own['code'] })
+    expect(status).toBe(200)
+    return await Member.enter(at, { session: body.session, ticket: body.ticket })
+  }
+}
+
+beforeAll(async () => {
+  if (hasRedis) redis = await RedisServer.start()
+})
+afterAll(async () => await redis?.kill())
+
+beforeEach(async () => {
+  if (!hasRedis) return
+  const start = async (): Promise<ServingRendezvous> =>
+    await serveRendezvous({ port: 0, address: '127.0.0.1', secretKey, store: redis.url })
+  home = await start()
+  away = await start()
+})
+
+afterEach(async () => {
+  if (!hasRedis) return
+  for (const { socket } of members.splice(0)) socket.terminate()
+  await home.close()
+  await away.close()
+})
+
+test.skipIf(!hasRedis)('[CODE8] a signal that JSON makes twice as long passes between instances', async () => {
+  const match = await Match.make()
+  const host = await match.host(away)
+  const guest = await match.guest(home)
+  const rest = JSON.stringify({ to: guest.name, signal: '' }).length
+  const signal = '"'.repeat((SIGNAL_BYTES_MAX - rest) / 2)
+  guest.socket.send(JSON.stringify({ to: 'host', signal }))
+  guest.socket.send(JSON.stringify({ to: 'host', signal: 'after it' }))
+  await until(async () => host.received.some((each) => each['signal'] === 'after it'))
+  expect(host.received.filter(({ from }) => from === guest.name).map((each) => each['signal']))
+    .toEqual([signal, 'after it'])
+  // Its texts reach the guest too: the home has not taken the host for one that has gone.
+  const text = JSON.stringify({ to: guest.name, signal })
+  expect(SIGNAL_BYTES_MAX - text.length).toBeLessThan(2)
+  host.socket.send(text)
+  await until(async () => guest.received.some((each) => each['signal'] === signal))
+  expect(guest.sawLeave('host')).toBe(false)
+})
