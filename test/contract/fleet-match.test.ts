@@ -16,6 +16,8 @@ afterEach(async () => {
   stage = new Stage()
 })
 
+const fingerprint = Buffer.from(game.fingerprint).toString('hex')
+const idOf = (digit: string): string => digit.repeat(32)
 const ticket = (id: string, skill: number, waitedMs = 0, party = 1): Ticket =>
   ({ id, type: 'melee', skill, party, attributes: {}, waitedMs })
 
@@ -71,6 +73,36 @@ test('[FLEET9] one instance leads, with a growing number; requests of an earlier
     method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' },
   })
   expect(await answer.json()).toEqual({ refused: 'old-leader' })
+})
+
+test('[FLEET3] the tickets of an origin count once, and again after they grew or were cancelled', async () => {
+  const at = await stage.fleet({ secret: 'a secret of the fleet', seatsPerOrigin: 8, propose: () => [] })
+  await stage.server(at, { secret: 'a secret of the fleet', capacity: 16 })
+  const ask = async (ticketId: string, party: number): Promise<number> => {
+    const text = JSON.stringify({ id: idOf(ticketId), fingerprint, waitMs: 0, party })
+    return (await requestJson(`${urlOf(at)}/match/tickets`, { method: 'POST', text, ms: 5000 })).status
+  }
+  expect([await ask('1', 1), await ask('1', 1), await ask('1', 16), await ask('1', 6)]).toEqual([202, 202, 429, 202])
+  expect([await ask('2', 2), await ask('3', 1), await ask('1', 6)]).toEqual([202, 429, 202])
+  await requestJson(`${urlOf(at)}/match/tickets/${idOf('2')}`, { method: 'DELETE', ms: 5000 })
+  expect(await ask('2', 2)).toBe(429)
+})
+
+test('[FLEET3] a ticket that got its seats counts again when it asks for others', async () => {
+  let passedMs = 0
+  const leases = new MemoryLeases({ now: () => performance.now() + passedMs })
+  const at = await stage.fleet({
+    secret: 'a secret of the fleet', seatsPerOrigin: 3, leases,
+    propose: (tickets) => tickets.map(({ id }) => ({ tickets: [id] })),
+  })
+  await stage.server(at, { secret: 'a secret of the fleet' })
+  const ask = async (party: number): Promise<number> => (await requestJson(`${urlOf(at)}/match/tickets`, {
+    method: 'POST', ms: 15_000, text: JSON.stringify({ id: idOf('4'), fingerprint, waitMs: 10_000, party }),
+  })).status
+  expect([await ask(2), await ask(2)]).toEqual([200, 200])
+  // The seats of the ticket are forgotten after 30 s.
+  passedMs = 31_000
+  expect(await ask(2)).toBe(429)
 })
 
 test('[FLEET9] a `propose` that throws, repeats a ticket or invents one does no harm', async () => {

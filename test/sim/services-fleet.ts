@@ -95,7 +95,7 @@ export class Instance {
       const added = await this.#records.add('result', result, at, body)
       return added === 'waiting' || added === 'failed' ? json(503, {}) : json(200, { stored: added === 'stored' })
     }
-    const given = await this.matchmaker.wait(fields as never)
+    const given = await this.matchmaker.wait(fields as never, () => {})
     if (typeof given === 'string') return json(503, {})
     return given === undefined ? json(202, {}) : json(200, given)
   }

@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
 import { HttpRefusal, type Site } from '../http/site.ts'
 import { leaseIdOf } from '../store/lease-key.ts'
-import { LEASE_KINDS, LEASE_PAGE_MAX, type Leases } from '../store/leases.ts'
+import { LEASE_PAGE_MAX, type Leases } from '../store/leases.ts'
 import type { GameServer, GameServers } from './game-servers.ts'
 import type { Group, Propose, Ticket } from './propose.ts'
 import { Refusal, SeatsGiven, ServerId, TicketWaits, TicketWanted } from './schemas.ts'
@@ -63,8 +63,6 @@ export class Matchmaker {
   readonly counts: MatchCounts = { asked: 0, grouped: 0, matches: 0, failed: 0, invalid: 0 }
   readonly #options: MatchmakerOptions
   readonly #wakers = new Map<string, () => void>()
-  /** Tickets that clients have asked for here, oldest first. */
-  readonly #met = new Set<string>()
   readonly #timer: NodeJS.Timeout
   readonly #forget: () => void
   #isBusy = false
@@ -90,14 +88,16 @@ export class Matchmaker {
     for (const wake of this.#wakers.values()) wake()
   }
 
-  /** Waits for seats, up to `waitMs`. Undefined: there are none yet. */
-  async wait(wanted: Wanted): Promise<ReservedSeats | 'unavailable' | 'too-many' | undefined> {
+  /**
+   * Waits for seats, up to `waitMs`. Undefined: there are none yet. `charge` gets the seats that the ticket in the
+   * store does not ask for yet, before it is written. It throws when the origin has reserved too many.
+   */
+  async wait(
+    wanted: Wanted, charge: (seats: number) => void,
+  ): Promise<ReservedSeats | 'unavailable' | 'too-many' | undefined> {
     const { leases, instance } = this.#options
     const { id, waitMs, party = 1 } = wanted
     this.counts.asked++
-    this.#met.add(id)
-    const [oldest = ''] = this.#met
-    if (this.#met.size > LEASE_KINDS.ticket) this.#met.delete(oldest)
     if (party > (this.#typeOf(wanted)?.capacity ?? Infinity)) return 'too-many'
     const until = performance.now() + waitMs
     let hasTicket = false
@@ -107,9 +107,10 @@ export class Matchmaker {
       if (assigned !== undefined) return JSON.parse(assigned.value) as ReservedSeats
       if (!hasTicket) {
         const before = await leases.get('ticket', id)
-        const isKnown = before !== undefined && before !== 'unavailable'
-        const at = isKnown ? (JSON.parse(before.value) as Waiting).at : Date.now()
-        const ticket: Waiting = { ...wanted, at, instance }
+        if (before === 'unavailable') return 'unavailable'
+        const known = before && JSON.parse(before.value) as Waiting
+        charge(Math.max(0, party - (known === undefined ? 0 : known.party ?? 1)))
+        const ticket: Waiting = { ...wanted, at: known?.at ?? Date.now(), instance }
         const put = await leases.put('ticket', id, id, JSON.stringify(ticket), TICKET_MS)
         if (typeof put !== 'number') return 'unavailable'
         hasTicket = true
@@ -118,11 +119,6 @@ export class Matchmaker {
       if (leftMs <= 0 || this.#isClosed) return undefined
       await this.#sleep(id, Math.min(leftMs, LOOK_MS))
     }
-  }
-
-  /** Whether a client has asked with this ticket here before. */
-  hasMet(id: string): boolean {
-    return this.#met.has(id)
   }
 
   /** A client no longer waits. */
@@ -244,9 +240,7 @@ export function addMatchRoutes(
       body: TicketWanted, response: { 200: SeatsGiven, 202: TicketWaits, '4xx': Refusal, '5xx': Refusal },
     },
   }, async (request, reply) => {
-    const { id, party } = request.body
-    limitSeats(desk, request, matchmaker.hasMet(id) ? 0 : party)
-    const given = await matchmaker.wait(request.body)
+    const given = await matchmaker.wait(request.body, (seats) => limitSeats(desk, request, seats))
     if (given === 'unavailable')
       throw new HttpRefusal(503, 'store', 'The store does not answer.', 'Send the same ticket again.')
     if (given === 'too-many')
