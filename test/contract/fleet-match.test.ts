@@ -154,3 +154,20 @@ test('[FLEET10] I20: a result is signed, stored once, sent until it is stored, a
     await records.close()
   }
 })
+
+test('[FLEET10] a server that ends drops the results that wait, but not the one on its way', async () => {
+  const at = await stage.fleet()
+  const events: string[] = []
+  const server = await stage.server(at, { log: ({ event, facts }) => events.push(`${event} ${facts?.['count']}`) })
+  const room = server.create('melee')
+  const stored = server.report(room, { winner: 'ada' })
+  await Promise.all([stored, server.close()])
+  expect(await stored).toBe('stored')
+  const other = await stage.server(at, { log: ({ event, facts }) => events.push(`${event} ${facts?.['count']}`) })
+  await at.close()
+  const late = [1, 2, 3].map(async (winner) => await other.report(other.create('melee'), { winner }))
+  await other.close()
+  expect(await Promise.all(late)).toEqual(['dropped', 'dropped', 'dropped'])
+  expect(await other.report(room, { winner: 'bob' })).toBe('dropped')
+  expect(events.filter((event) => event.startsWith('results-dropped'))).toEqual(['results-dropped 3'])
+})

@@ -1,7 +1,9 @@
 /** A fleet service and game servers of a test, all in this process of Node, and a game to play on them. */
 
 import { bool, defineGame, entity, fixed, u32, u8, type Game } from 'tickwire'
-import { connect, fleet, serveRooms, type FleetOptions, type Room, type ServingRooms } from 'tickwire/node'
+import {
+  connect, fleet, serveRooms, type FleetOptions, type Room, type ServeLog, type ServingRooms,
+} from 'tickwire/node'
 import { serveFleet, type FleetServiceOptions, type ServingFleet } from '../../packages/services/src/index.ts'
 
 export const Walker = entity({ x: fixed(0, 1000, 0.1), steps: u32 }, { name: 'Walker' })
@@ -26,6 +28,13 @@ export const game: Game = walkers(Walker)
 /** The next build: a field was appended. */
 export const newerGame: Game = walkers(Newer as unknown as typeof Walker)
 
+/** How a game server of a test is made. */
+export type ServerOptions = Partial<FleetOptions> & {
+  readonly capacity?: number
+  readonly of?: Game
+  readonly log?: ServeLog
+}
+
 /** What a test has opened. */
 export class Stage {
   readonly #open: { close(): Promise<void> }[] = []
@@ -44,10 +53,10 @@ export class Stage {
 
   async server(
     at: ServingFleet,
-    { capacity = 4, of = game, ...options }: Partial<FleetOptions> & { capacity?: number; of?: Game } = {},
+    { capacity = 4, of = game, log = () => {}, ...options }: ServerOptions = {},
   ): Promise<ServingRooms> {
     const serving = await serveRooms({ melee: { game: of, capacity, resumeMs: 5000 } }, {
-      port: 0, address: '127.0.0.1', signals: false, ops: false, log: () => {}, udp: { port: 0 }, webrtc: false,
+      port: 0, address: '127.0.0.1', signals: false, ops: false, log, udp: { port: 0 }, webrtc: false,
       webtransport: false, drainMs: 3000, fleet: { url: urlOf(at), ...options },
     })
     this.#open.push(serving)

@@ -174,8 +174,8 @@ export class FleetMember {
     clearInterval(this.#beat)
     clearInterval(this.#awake)
     clearTimeout(this.#news)
-    this.results.close()
-    await this.#link.ask('DELETE', `/fleet/servers/${this.id}`, { identity: hex(this.#home.identity) }, 500)
+    const asked = this.#link.ask('DELETE', `/fleet/servers/${this.id}`, { identity: hex(this.#home.identity) }, 500)
+    await Promise.all([this.results.close(), asked])
   }
 
   /** Stores the result of a match in the fleet. Resolves when it is stored there, and is kept until then. */

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import { RESULT_BYTES_MAX, RESULT_CHARS_MAX, RESULTS_WAITING_MAX } from '../core/base/limits-fleet.ts'
 import type { Match } from '../core/game/match.ts'
 import { monotonicNow as now } from './clock.ts'
-import type { FleetLink } from './fleet-link.ts'
+import type { FleetAnswer, FleetLink } from './fleet-link.ts'
 import type { ServeLog } from './status-log.ts'
 
 /** What a match ended with: JSON of the game. */
@@ -17,7 +17,7 @@ export type MatchResult = { readonly [name: string]: unknown }
 
 /**
  * What became of a result. `refused`: it is too large, or the fleet will never store it. `dropped`: 1,000 newer ones
- * waited.
+ * waited, or the server closed before the fleet acknowledged it.
  */
 export type ReportAnswer = 'stored' | 'refused' | 'dropped'
 
@@ -39,6 +39,8 @@ export class FleetResults {
   readonly #link: FleetLink
   readonly #home: ResultsHome
   readonly #waiting: Waiting[] = []
+  /** The last request. It has an answer, or will have one in two seconds. */
+  #asking: Promise<FleetAnswer> | undefined
   #isSending = false
   #isClosed = false
 
@@ -54,6 +56,7 @@ export class FleetResults {
 
   /** Resolves when the fleet has stored it, or never will. */
   async add({ id: room, typeName: game }: Pick<Match, 'id' | 'typeName'>, result: MatchResult): Promise<ReportAnswer> {
+    if (this.#isClosed) return 'dropped'
     const id = randomBytes(16).toString('hex')
     const at = Date.now()
     const text = JSON.stringify(result)
@@ -75,8 +78,17 @@ export class FleetResults {
       await new Promise((resolve) => { setTimeout(resolve, 20) })
   }
 
-  close(): void {
+  /** Sends no more. Results that wait are dropped: first the request on its way gets its answer. */
+  async close(): Promise<void> {
     this.#isClosed = true
+    await this.#asking
+    const left = this.#waiting.splice(0)
+    for (const { done } of left) done('dropped')
+    if (left.length === 0) return
+    this.#home.log({
+      level: 'error', event: 'results-dropped', message: `${left.length} results were not stored before the end`,
+      facts: { count: left.length },
+    })
   }
 
   async #send(): Promise<void> {
@@ -85,7 +97,8 @@ export class FleetResults {
     while (this.#waiting.length > 0 && !this.#isClosed) {
       const [first] = this.#waiting
       if (first === undefined) break
-      const { status } = await this.#link.ask('POST', '/results', first.body)
+      this.#asking = this.#link.ask('POST', '/results', first.body)
+      const { status } = await this.#asking
       const isRefused = status === 400 || status === 413
       if (status === 200 || isRefused) {
         const at = this.#waiting.indexOf(first)
