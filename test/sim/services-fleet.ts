@@ -119,18 +119,18 @@ export class Server {
   /** The highest number of a leader that got seats here. */
   leader = 0
 
-  constructor(process: SimProcess, number: number, now: () => number) {
+  constructor(process: SimProcess, number: number, now: () => number, capacity: number = CAPACITY) {
     this.process = process
     this.url = `http://game-${number}`
     const key = bestProvider().importSigning(new Uint8Array(32).fill(number + 1))
-    this.rooms = createRoomHost({ duel: { game: duel, capacity: CAPACITY, emptyMs: 2000 } }, {
+    this.rooms = createRoomHost({ duel: { game: duel, capacity, emptyMs: 2000 } }, {
       entropy: new Dice(number), security: { provider: new StubCrypto() }, areNumbersRandom: true,
     } as never)
     this.rooms.tick(now())
-    const link = new FleetLink({ url: 'http://fleet', secret: SECRET, publicUrl: this.url, seats: 40 })
+    const link = new FleetLink({ url: 'http://fleet', secret: SECRET, publicUrl: this.url, seats: 20 * capacity })
     this.member = new FleetMember(link, {
       rooms: this.rooms, port: 1, isSecure: false, maxRooms: 20, audience: 'duel', log: () => {}, wake: () => {},
-      types: { duel: { fingerprint: duel.fingerprint, capacity: CAPACITY } }, identity: key.publicKey,
+      types: { duel: { fingerprint: duel.fingerprint, capacity } }, identity: key.publicKey,
       sign: (bytes) => key.sign(bytes), onIssuer: () => {}, leave: () => {},
     })
     void this.member.start()

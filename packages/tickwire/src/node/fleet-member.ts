@@ -151,18 +151,23 @@ export class FleetMember {
       const all = rooms.rooms.filter((room) => room.ending === undefined && !room.seats.isEmpty)
       if (all.length === 0 || now() > until) break
       const left = all.filter(({ seats }) => seats.reserved === 0 || now() > awaitedUntil)
-      let movedCount = 0
+      let hasMoved = false
       for (let at = 0; at < left.length && now() <= until; at += MOVES_AT_ONCE) {
-        const batch = left.slice(at, at + MOVES_AT_ONCE)
-        const players = batch.reduce((sum, { seats }) => sum + seats.players, 0)
-        const moved = await Promise.all(batch.map((room) => this.#moves.move(room, until)))
-        movedCount += moved.filter((isMoved) => isMoved).length
+        let players = 0
+        await Promise.all(left.slice(at, at + MOVES_AT_ONCE).map(async (room) => {
+          const { seats } = room
+          const leaving = seats.players
+          if (!await this.#moves.move(room, until)) return
+          hasMoved = true
+          players += leaving
+        }))
+        if (players === 0) continue
         // At most half of the time that is left for each of the batches that are left.
         const shareMs = (until - now()) * MOVES_AT_ONCE / (left.length - at) / 2
         await new Promise((resolve) => { setTimeout(resolve, Math.min(players * REJOIN_MS, shareMs)) })
       }
       // No server took one: a new process may be about to start, and the store about to answer again.
-      if (movedCount === 0) await new Promise((resolve) => { setTimeout(resolve, RETRY_MS) })
+      if (!hasMoved) await new Promise((resolve) => { setTimeout(resolve, RETRY_MS) })
     }
     await this.results.flush(Math.max(0, until - now()))
   }
