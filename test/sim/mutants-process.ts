@@ -10,6 +10,7 @@ import { playHandover } from './handover-swarm.ts'
 import { describeViolation, type Violation } from './invariants.ts'
 import { playLockstep } from './lockstep-swarm.ts'
 import { playMatchOf } from './match-swarm.ts'
+import { playMesh } from './mesh-swarm.ts'
 import { playPath } from './path-swarm.ts'
 import { playRejoin } from './rejoin-swarm.ts'
 import { playRtype } from './rtype-swarm.ts'
@@ -40,6 +41,7 @@ interface Played {
 const WORLDS: { readonly [part: string]: readonly ((seed: number) => Played | Promise<Played>)[] } = {
   lockstep: [(seed) => playRejoin(seed), (seed) => playLockstep(seed, () => {}, true), (seed) => playLockstep(seed)],
   handover: [(seed) => playHandover(seed)],
+  mesh: [(seed) => playMesh(seed)],
   path: [(seed) => playPath(seed)],
   rtype: [(seed) => playRtype(seed)],
   services: [(seed) => playServices(seed)],

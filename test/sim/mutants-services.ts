@@ -257,9 +257,59 @@ const MATCHES: readonly Omit<Mutant, 'part'>[] = [
   },
 ]
 
+const MESHES: readonly Omit<Mutant, 'part'>[] = [
+  {
+    name: 'every peer of a mesh counts itself as the first player',
+    file: 'core/lockstep/mesh-feed.ts',
+    find: 'filter(({ goneFrom }) => tick < goneFrom).sort((a, b) => a.player - b.player)',
+    replace: 'filter(({ goneFrom }) => tick < goneFrom)',
+  },
+  {
+    name: 'repeated bytes of a batch are taken again',
+    file: 'core/lockstep/mesh-feed.ts',
+    find: 'log.receive(bytes, known, length - known, last)',
+    replace: 'log.receive(bytes, 0, length, last)',
+  },
+  {
+    name: 'every peer of a mesh announces the deadline to itself',
+    file: 'core/lockstep/mesh-feed.ts',
+    find: 'this.#merge.merge(tick, present, this.#lead(tick), first)',
+    replace: 'this.#merge.merge(tick, present, this.player, first)',
+  },
+  {
+    name: 'batches of a silent peer are not forwarded',
+    file: 'core/lockstep/mesh-feed.ts',
+    find: 'if (peer === to || to.receives[peer.player] === 1) continue',
+    replace: 'if (peer !== this.self) continue',
+  },
+  {
+    name: 'a removed player ends where each peer has lost it',
+    file: 'core/lockstep/mesh-watch.ts',
+    find: 'return Math.max(peer.verdict?.newest ?? 0, ...known) + 1',
+    replace: 'return (peer.verdict?.newest ?? Math.max(0, ...known)) + 1',
+  },
+  {
+    name: 'one peer of a mesh removes another alone',
+    file: 'core/lockstep/mesh-watch.ts',
+    find: `if (peer.verdict === undefined || theirs === undefined) return
+    peer.goneReason = Math.min(peer.verdict.reason, theirs.reason)
+`,
+    replace: `if (peer.verdict === undefined) return
+    peer.goneReason = peer.verdict.reason
+`,
+  },
+  {
+    name: 'batches that were lost are not sent again',
+    file: 'core/lockstep/mesh-link.ts',
+    find: 'this.#next.set(this.peer.held)\n',
+    replace: '',
+  },
+]
+
 const of = (part: NonNullable<Mutant['part']>, mutants: readonly Omit<Mutant, 'part'>[]): readonly Mutant[] =>
   mutants.map((mutant) => ({ ...mutant, part }))
 
 export const SERVICE_MUTANTS: readonly Mutant[] = [
   ...of('path', PATHS), ...of('rtype', RTYPE), ...of('services', SERVICES), ...of('handover', MATCHES),
+  ...of('mesh', MESHES),
 ]

@@ -15,7 +15,9 @@ import { STATE_MUTANTS } from './mutants-state.ts'
 export interface Mutant extends SourcePatch {
   readonly name: string
   /** The worlds that hunt it. Default: worlds of endpoints and matches of a server. */
-  readonly part?: 'lockstep' | 'path' | 'rtype' | 'services' | 'handover'
+  readonly part?: 'lockstep' | 'mesh' | 'path' | 'rtype' | 'services' | 'handover'
+  /** Why no world can find it. A run fails if it misses a bug without a reason. */
+  readonly survives?: string
 }
 
 export const MUTANTS: readonly Mutant[] = [
