@@ -5,9 +5,9 @@ import { soakAll } from '../soak/all-soak.ts'
 import { soakArena } from '../soak/arena-soak.ts'
 import { soakSkirmish } from '../soak/skirmish-soak.ts'
 
-test('[SOAK1, SOAK2, SOAK3] players on a bad link survive new keys and a killed server', async () => {
-  const { server, players, comeBacks } = await soakArena({
-    minutes: 0.25,
+test('[SOAK1, SOAK2, SOAK3, SOAK7] players come back to a killed server; killed ones free seats', async () => {
+  const { server, players, comeBacks, playersKill } = await soakArena({
+    minutes: 0.15,
     players: 4,
     spectators: 1,
     kills: 1,
@@ -23,6 +23,7 @@ test('[SOAK1, SOAK2, SOAK3] players on a bad link survive new keys and a killed 
   // Only the long run checks how fast players resume: here the machine may be busy.
   expect(comeBacks).toHaveLength(1)
   expect(comeBacks[0]!.ends).toHaveProperty('reset')
+  expect(playersKill).toEqual({ emptyMs: expect.any(Number), backMs: expect.any(Number) })
 }, 120_000)
 
 const isLinux = process.platform === 'linux'

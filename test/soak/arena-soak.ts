@@ -1,9 +1,10 @@
 /**
  * A long match on real sockets: the arena's server, players behind a bad link that come and go, keys that are replaced,
- * and a server that is killed without warning near the end. It looks for leaks.
+ * and near the end a server and then players that are killed without warning. It looks for leaks.
  *
  * Slopes are taken from the server's first life, which is four fifths of the time, without its first tenth; then the
- * server is killed a few times, and the return of the players is timed from the moment it listens again.
+ * server is killed a few times, and the return of the players is timed from the moment it listens again. At last the
+ * process of the players is killed: the server has to remove all of them, and to give their seats to others.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
@@ -37,6 +38,8 @@ export interface SoakReport {
   }
   readonly players: PlayersSample
   readonly comeBacks: readonly ComeBack[]
+  /** After the kill of the players: until the server had removed all, and until new players had their seats. */
+  readonly playersKill: { readonly emptyMs: number | undefined; readonly backMs: number | undefined }
 }
 
 /** The share of the first life in the time, and the share of warm-up in that. */
@@ -46,6 +49,8 @@ const WARM_UP = 0.1
 const DEAD_MS = 1_000
 /** How long players may take to reconnect after a kill: longer than the timeout of a connection. */
 const COME_BACK_MS_MAX = 15_000
+/** How long the server may keep killed players, and others may wait for their seats. A connection times out in 10 s. */
+const KILLED_PLAYERS_MS_MAX = 60_000
 const PROGRESS_MS = 10_000
 const MINUTE_MS = 60_000
 
@@ -69,13 +74,17 @@ export async function soakArena(options: SoakOptions): Promise<SoakReport> {
     return child
   }
   let server = await startServer()
-  const crowd = start('arena-players-process.ts', [port, players, spectators, stayMs, seed])
   let last: PlayersSample = { playing: 0, joins: 0, leaves: 0, ends: {}, lost: 0 }
   const comeBacks: ComeBack[] = []
-  crowd.on('message', (message: PlayersMessage) => {
-    if ('sample' in message) last = message.sample
-    else comeBacks.push(message.comeBack)
-  })
+  const startPlayers = (): ChildProcess => {
+    const child = start('arena-players-process.ts', [port, players, spectators, stayMs, seed])
+    child.on('message', (message: PlayersMessage) => {
+      if ('sample' in message) last = message.sample
+      else comeBacks.push(message.comeBack)
+    })
+    return child
+  }
+  let crowd = startPlayers()
   const progress = setInterval(() => onProgress(lineOf(samples.at(-1)?.sample, last)), PROGRESS_MS)
   try {
     await pause(minutes * MINUTE_MS * FIRST_LIFE)
@@ -99,12 +108,31 @@ export async function soakArena(options: SoakOptions): Promise<SoakReport> {
     }
     await pause(minutes * MINUTE_MS * (1 - FIRST_LIFE) / (kills + 1))
     if (crowd.exitCode !== null) throw new Error(`the players ended with ${crowd.exitCode}`)
-    return { minutes, server: judge(life), players: last, comeBacks }
+    const before = last
+    crowd.kill('SIGKILL')
+    await once(crowd, 'exit')
+    const emptyMs = await waitFor(() => samples.at(-1)?.sample.connections === 0, KILLED_PLAYERS_MS_MAX)
+    last = { ...last, joins: 0 }
+    crowd = startPlayers()
+    const backMs = await waitFor(() => last.joins >= players + spectators, KILLED_PLAYERS_MS_MAX)
+    onProgress(`killed the players: the server was empty after ${emptyMs} ms, and full again after ${backMs} ms`)
+    if (server.exitCode !== null) throw new Error(`the server ended with ${server.exitCode}`)
+    return { minutes, server: judge(life), players: before, comeBacks, playersKill: { emptyMs, backMs } }
   } finally {
     clearInterval(progress)
     server.kill('SIGKILL')
     crowd.kill('SIGKILL')
   }
+}
+
+/** How long it took. Undefined: longer than `msMax`. */
+async function waitFor(isDone: () => boolean, msMax: number): Promise<number | undefined> {
+  const startedAt = performance.now()
+  while (!isDone()) {
+    if (performance.now() - startedAt > msMax) return undefined
+    await pause(50)
+  }
+  return Math.round(performance.now() - startedAt)
 }
 
 function judge(life: readonly { readonly at: number; readonly sample: ServerSample }[]): SoakReport['server'] {

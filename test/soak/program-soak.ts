@@ -43,6 +43,7 @@ const WARM_UP = 0.1
 const MINUTE_MS = 60_000
 const PROGRESS_MS = 10_000
 const RSS_SLOPE_MAX = 20
+/** Not 0: the number of descriptors varies while players come and go. */
 const DESCRIPTOR_SLOPE_MAX = 10
 /** Shorter runs have no meaningful slope: the garbage collector's period is longer. */
 const SLOPE_MINUTES_MIN = 10

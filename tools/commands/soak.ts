@@ -12,7 +12,8 @@ const HELP = `
 npm run soak -- [arena|skirmish|all] [options]
 
 arena      (default) the arena at 128 Hz over UDP and a bad connection (40 to 55 ms, 5 % loss, 1 % duplicates, each
-           way). Players join and leave, and keys are replaced. Near the end the server is killed.
+           way). Players join and leave, and keys are replaced. Near the end the server is killed, and then all
+           players.
 skirmish   players of skirmish at two dedicated relays. They join and leave, and matches end and begin. Near the end
            both relays and all players are killed, one after the other: matches go on at the other relay.
 all        \`tickwire all\` under churn: games come and go on its list, players browse, matches by code and by relay.
@@ -25,8 +26,9 @@ all        \`tickwire all\` under churn: games come and go on its list, players 
   --seed S         for the length of stays, and for the connection (default 1)
   --json           the last line printed is the report as JSON
 
-Exit code: 1 if resident memory grew by more than 20 MiB an hour or descriptors grew (in runs of 10 minutes and more),
-if players were not back in time after a kill (arena 3 s, skirmish 6 s, all 11 s), or if a match diverged or was lost.`
+Exit code: 1 if resident memory grew by more than 20 MiB an hour or the number of descriptors by more than 10 (in runs
+of 10 minutes and more), if players were not back in time after a kill (arena 3 s, skirmish 6 s, all 11 s), or if a
+match diverged or was lost.`
 
 const { values, positionals } = commandLine(HELP, {
   minutes: { type: 'string' },
