@@ -2,8 +2,10 @@
 
 import { expect, test } from 'vitest'
 import { GameReferee, RANKED_RELAY, type DesyncFinding } from 'tickwire/lockstep'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { corrupt, drawSlowly, hashesAgree, match } from './desync-party.ts'
 import { game } from './lockstep-game.ts'
+import { otherWorld, sha256 } from './replay-party.ts'
 
 test('[DESYNC2] one against one: casual, the state of the first player counts, and the match goes on', () => {
   const party = match(2)
@@ -84,6 +86,59 @@ test('[DESYNC13] a state on which the players disagree is not kept; the referee 
   const { low, high } = referee.judge(seed, log, tick, keeping.agreed)!
   expect(`${high.toString(16)}.${low.toString(16)}`).toBe(party.clients[0]!.hashes[tick])
   expect(referee.stepped).toBeGreaterThan(tick - 3)
+})
+
+test('[DESYNC13, SEAL1] a donor that forges the image of the match has one vote, and observers have none', async () => {
+  const referee = new GameReferee(game as never)
+  const recorded: number[] = []
+  const recorder = {
+    handleTicks: () => {}, handleRoot: () => {}, handlePlayerSeal: () => {}, close: () => {},
+    handleImage: (tick: number) => recorded.push(tick) > 0,
+  }
+  const party = match(2, {
+    relay: RANKED_RELAY, isAgreed: true, referee, record: () => recorder,
+    provider: Object.assign(new StubCrypto(), { sha256 }),
+  })
+  party.add({ role: 'spectator' })
+  party.run(1000)
+  const { keeping, members } = party.match
+  const observer = members.find(({ role }) => role === 'spectator')!.id
+  const { handleMessage } = keeping
+  let donor = 0
+  keeping.handleMessage = (peer, message) => {
+    if (message.kind !== 'image') return handleMessage.call(keeping, peer, message)
+    donor = peer
+    const bytes = otherWorld(message.bytes)
+    for (const liar of [peer, observer])
+      handleMessage.call(keeping, liar, { kind: 'digest', tick: message.tick, bytes: sha256(bytes) })
+    handleMessage.call(keeping, peer, { ...message, bytes })
+  }
+  expect(party.runUntil(() => donor !== 0, 40_000)).toBe(true)
+  party.run(8000)
+  expect([keeping.agreed, recorded]).toEqual([undefined, []])
+  // The world of the forger is the forged one now: the referee names it.
+  corrupt(party.clients.find(({ client }) => client.player === donor)!)
+  for (let at = 0; at < 40; at++) {
+    party.run(100)
+    await Promise.resolve()
+  }
+  expect(party.reports).toMatchObject([{ verdict: 'referee', diverged: [{ outcome: 'healed', player: donor }] }])
+})
+
+test('[DESYNC13] the only player that is connected cannot make its image the agreed one', () => {
+  const party = match(2, { isAgreed: true, referee: new GameReferee(game as never), resumeMs: 60_000 })
+  party.run(5000)
+  const { keeping } = party.match
+  const { handleMessage } = keeping
+  let images = 0
+  keeping.handleMessage = (peer, message) => {
+    if (message.kind === 'image') images++
+    handleMessage.call(keeping, peer, message)
+  }
+  party.clients[0]!.link.weather = { loss: 1 }
+  party.run(35_000)
+  expect(party.clients[1]!.client.runner!.tick).toBeGreaterThan(1000)
+  expect([images, keeping.agreed]).toEqual([1, undefined])
 })
 
 test('[DESYNC1] a player that lies about its pulses is asked once, and nothing is healed', () => {

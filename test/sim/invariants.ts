@@ -50,7 +50,7 @@ export const INVARIANTS = {
   I40: 'a client that joins an old match steps the newest ticks, or is dropped, within 60 s, and gets the ticks before',
   I41: 'while clients join an old match, the ticks of the others come as before',
   I42: 'the recording of a match is genuine to its verifier, and with any changed byte it is not',
-  I43: 'a client that joins an old match is never given an image that most players do not have',
+  I43: 'no image that most players do not have is given to a client that joins an old match, or recorded',
   I44: 'an image that is encoded in slices has the bytes of the image in one piece',
   I45: 'when the weather clears, two peers have a path to each other, and it carries their messages',
   I46: 'a relay gives a member of a match only what another member of it sent',

@@ -13,6 +13,12 @@ const BUGS: readonly Mutant[] = [
     replace: 'if (agreeing > 0) this.#pass',
   },
   {
+    name: 'a donor has a vote on its own image',
+    file: 'core/relaying/match-keeping.ts',
+    find: ' && ask.witnesses.includes(peer)) ask.digests',
+    replace: ') ask.digests',
+  },
+  {
     name: 'a silent donor is never replaced',
     file: 'core/order-relay/rejoin-desk.ts',
     find: 'if (this.#ask !== undefined && now >= this.#ask.deadline) this.#fail(now, this.#ask)',

@@ -6,14 +6,12 @@
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
-import { joinSnapshot, splitSnapshot, type SyncMessage } from '../../packages/tickwire/src/core/order/sync-messages.ts'
-import { seedOfImage } from '../../packages/tickwire/src/core/replay/key-images.ts'
+import type { SyncMessage } from '../../packages/tickwire/src/core/order/sync-messages.ts'
 import { matchHead } from '../../packages/tickwire/src/core/replay/match-head.ts'
 import type { MatchFile } from '../../packages/tickwire/src/core/replay/match-file.ts'
 import { MatchRecorder } from '../../packages/tickwire/src/core/replay/match-recorder.ts'
 import { verifyMatch } from '../../packages/tickwire/src/core/replay/verify-match.ts'
-import { World } from '../../packages/tickwire/src/core/world/world.ts'
-import { encodeWorld, restoreWorld, WorldEncoder } from '../../packages/tickwire/src/core/world/world-image.ts'
+import { encodeWorld, WorldEncoder } from '../../packages/tickwire/src/core/world/world-image.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
@@ -22,12 +20,14 @@ import { readSeal } from '../reference/seal-checker.ts'
 import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Move, Spawn, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
-import { FullSink, openMatch, relayKey, sha256, verifying } from './replay-party.ts'
+import { FullSink, openMatch, otherWorld, relayKey, sha256, verifying } from './replay-party.ts'
 import { isSameLog } from './same-log.ts'
 import type { WorldResult } from './world-result.ts'
 
 /** The match is so old when the first client joins: more than 300 ticks, also for observers, which are 60 behind. */
 const OLD_MS = 13_000
+/** In some matches with liars, the first key image of the recording comes before that. */
+const KEY_IMAGE_MS = 19_000
 /** Clients have so long to join. A match in which all have joined ends sooner. */
 const JOIN_MS = 30_000
 const JOIN_MS_MIN = 3000
@@ -59,7 +59,7 @@ class RejoinWorld {
   readonly #crashed = new Set<PartyClient>()
   readonly #jumped = new Set<PartyClient>()
   readonly #liars = new Set<number>()
-  /** Images of liars, and images that the relay has sent. */
+  /** Images of liars, and images that the relay has sent or recorded. */
   readonly #lies: Uint8Array[] = []
   readonly #given: Uint8Array[] = []
   readonly #counts: Record<string, number> = {}
@@ -108,6 +108,7 @@ class RejoinWorld {
     try {
       this.#run(OLD_MS)
       if (kind < 0.3) this.#lie(liars)
+      if (liars.length > 0 && this.#seed % 2 === 0) this.#run(KEY_IMAGE_MS)
       else if (kind < 0.7) this.#crashAt = clock.now + 1500 * this.#dice.fraction()
       this.#join()
       const from = clock.now
@@ -139,8 +140,15 @@ class RejoinWorld {
       this.#freezeDonor()
       this.#fillDisk()
       this.#party.run(STEP_MS)
+      const { agreed } = this.#party.match.keeping
+      if (agreed !== undefined && !this.#given.includes(agreed.snapshot)) this.#recorded(agreed.snapshot)
       this.#plant(this.#party)
     }
+  }
+
+  #recorded(snapshot: Uint8Array): void {
+    this.#given.push(snapshot)
+    this.#count('images recorded')
   }
 
   /** The disk of the recorder is full for a while. The first chunks are written. */
@@ -194,9 +202,12 @@ class RejoinWorld {
     if (dice.chance(0.3)) this.#crashJoinerAt(800 * dice.fraction())
   }
 
-  /** Less than half of the players lie about their images: the relay receives other bytes than they have. */
+  /**
+   * Less than half of the players lie about their images: the relay receives other bytes than they have. For the
+   * recording they also send the digest of the image that they forged.
+   */
   #lie(liars: readonly PartyClient[]): void {
-    const { desk } = this.#party.match
+    const { desk, keeping } = this.#party.match
     for (const { client } of liars) this.#liars.add(client.player)
     const { handleMessage, take } = desk
     desk.handleMessage = (now, peer, message) => {
@@ -206,6 +217,14 @@ class RejoinWorld {
       const out = take.call(desk)
       for (const { message } of out) if (message.kind === 'state') this.#given.push(message.snapshot)
       return out
+    }
+    const { handleMessage: keep } = keeping
+    keeping.handleMessage = (peer, message) => {
+      if (message.kind !== 'image' || !this.#liars.has(peer)) return keep.call(keeping, peer, message)
+      const bytes = otherWorld(message.bytes)
+      this.#lies.push(bytes)
+      keep.call(keeping, peer, { ...message, kind: 'digest', bytes: sha256(bytes) })
+      keep.call(keeping, peer, { ...message, bytes })
     }
   }
 
@@ -271,7 +290,7 @@ class RejoinWorld {
   #check(from: number): void {
     const { match: { relay, desk }, clients } = this.#party
     const isLie = this.#given.some((image) => this.#lies.some((lie) => Buffer.compare(lie, image) === 0))
-    require('I43', !isLie, 'the image of a liar was passed on, though most players have another one')
+    require('I43', !isLie, 'the image of a liar was passed on or recorded, though most players have another one')
     const known: string[] = []
     clients.forEach(({ hashes, client }, number) => {
       require('I23', isSameLog(client.feed.log, relay.log), `client ${number} has other bytes than the relay`)
@@ -370,16 +389,4 @@ function flipped(bytes: Uint8Array, dice: Dice): Uint8Array {
   const copy = bytes.slice()
   copy[Math.floor(dice.fraction() * copy.length)]! ^= 1 << Math.floor(8 * dice.fraction())
   return copy
-}
-
-/** The image of a world in which one unit has other points. */
-function otherWorld(snapshot: Uint8Array): Uint8Array {
-  const { roster, image } = splitSnapshot(snapshot)!
-  const world = new World(game.entities, { seed: seedOfImage(image) })
-  restoreWorld(world, image)
-  for (const unit of world.each(Unit)) {
-    unit.hp = unit.hp === 50 ? 51 : 50
-    break
-  }
-  return joinSnapshot(roster, encodeWorld(world)!)
 }

@@ -2,14 +2,18 @@
 
 import type { AnyOrder, LockstepGame } from 'tickwire/lockstep'
 import { pureProvider } from '../../packages/tickwire/src/core/crypto/pure-provider.ts'
+import { joinSnapshot, splitSnapshot } from '../../packages/tickwire/src/core/order/sync-messages.ts'
 import { sourceOf } from '../../packages/tickwire/src/core/replay/byte-source.ts'
 import { matchHead } from '../../packages/tickwire/src/core/replay/match-head.ts'
 import { MatchFile } from '../../packages/tickwire/src/core/replay/match-file.ts'
 import { MatchRecorder } from '../../packages/tickwire/src/core/replay/match-recorder.ts'
 import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
+import { seedOfImage } from '../../packages/tickwire/src/core/replay/key-images.ts'
 import { openRecording } from '../../packages/tickwire/src/core/replay/recording.ts'
 import type { RecordingSink } from '../../packages/tickwire/src/core/replay/recording-writer.ts'
 import type { VerifyOptions } from '../../packages/tickwire/src/core/replay/verify-match.ts'
+import { World } from '../../packages/tickwire/src/core/world/world.ts'
+import { encodeWorld, restoreWorld } from '../../packages/tickwire/src/core/world/world-image.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { game, Move, Spawn, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyOptions } from './lockstep-party.ts'
@@ -84,4 +88,16 @@ export class FullSink extends MemorySink {
   override write(bytes: Uint8Array): boolean {
     return this.now() >= this.fullUntil && super.write(bytes)
   }
+}
+
+/** The image of a world in which one unit has other points. */
+export function otherWorld(snapshot: Uint8Array): Uint8Array {
+  const { roster, image } = splitSnapshot(snapshot)!
+  const world = new World(game.entities, { seed: seedOfImage(image) })
+  restoreWorld(world, image)
+  for (const unit of world.each(Unit)) {
+    unit.hp = unit.hp === 50 ? 51 : 50
+    break
+  }
+  return joinSnapshot(roster, encodeWorld(world)!)
 }

@@ -160,6 +160,13 @@ export class RelayState {
     return present.toSorted((a, b) => a - b)
   }
 
+  /** How many players have a slot, connected or away. */
+  get playerCount(): number {
+    let count = 0
+    for (let at = 0; at < this.slots.length; at += SLOT_DOUBLES) if (this.slots[at + FIELD.peer] !== 0) count++
+    return count
+  }
+
   /**
    * The highest value of any connected player: the way up to the relay, a draw and a step in ms, and ticks behind the
    * newest.

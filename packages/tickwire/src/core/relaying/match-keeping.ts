@@ -4,6 +4,9 @@
  *
  *   every 900 ticks   image of the nearest player, digests of all others ──▶ more than half agree ──▶ recorder
  *
+ * Only players that were asked have a vote, and each has one: the donor's is its image. Players that are away count as
+ * players that do not agree: otherwise the last one that is connected could give any image.
+ *
  * The recorder is made by the host (`RelayRoomType.record`): a relay has no world, and this folder no recordings.
  */
 
@@ -65,10 +68,25 @@ interface Candidate {
 interface Ask {
   readonly tick: Tick
   readonly donor: PeerId
-  readonly players: number
+  /** The players that were asked for a digest. Empty: no other player is connected. */
+  readonly witnesses: readonly PeerId[]
+  /** How many players the match has, also counting those that are away. */
+  readonly seats: number
   image: Uint8Array | undefined
   readonly digests: Map<PeerId, Uint8Array>
   deadline: Tick
+}
+
+/** What the recording needs of its match. */
+export interface KeepingParts {
+  readonly log: TickLog
+  readonly sha256: Sha256
+  /** The players that are connected. */
+  players(): readonly Candidate[]
+  /** How many players have a seat, connected or away. */
+  seats(): number
+  /** Whether a referee needs the last state on which the players agreed. */
+  readonly hasReferee: boolean
 }
 
 /** Ticks from the request to the tick of the image. */
@@ -81,23 +99,14 @@ const NEAR_TICKS = 15
 export class MatchKeeping {
   /** The last state on which the players agreed. Undefined: there is none yet. */
   agreed: AgreedState | undefined = undefined
-  readonly #hasReferee: boolean
   readonly #recorder: RelayRecorder | undefined
-  readonly #log: TickLog
-  readonly #sha256: Sha256
-  readonly #players: () => readonly Candidate[]
+  readonly #parts: KeepingParts
   #ask: Ask | undefined
   #out: { readonly to: PeerId; readonly message: SyncMessage }[] = []
 
-  constructor(
-    recorder: RelayRecorder | undefined, log: TickLog, sha256: Sha256, players: () => readonly Candidate[],
-    hasReferee: boolean,
-  ) {
-    this.#hasReferee = hasReferee
+  constructor(recorder: RelayRecorder | undefined, parts: KeepingParts) {
     this.#recorder = recorder
-    this.#log = log
-    this.#sha256 = sha256
-    this.#players = players
+    this.#parts = parts
   }
 
   /** Whether a player was asked for an image. */
@@ -107,7 +116,8 @@ export class MatchKeeping {
 
   /** A client has connected: it learns that its seals are wanted. */
   greet(peer: PeerId): void {
-    if (this.#recorder !== undefined) this.#out.push({ to: peer, message: { kind: 'sealing', tick: this.#log.newest } })
+    const { newest: tick } = this.#parts.log
+    if (this.#recorder !== undefined) this.#out.push({ to: peer, message: { kind: 'sealing', tick } })
   }
 
   /** Messages to send. */
@@ -121,7 +131,7 @@ export class MatchKeeping {
   tick(now: Millis, closed: number): void {
     if (!this.#isWanted || closed === 0) return
     this.#recorder?.handleTicks(now)
-    const { newest } = this.#log
+    const { newest } = this.#parts.log
     if (this.#ask !== undefined && newest > this.#ask.deadline) this.#settle(this.#ask)
     if (this.#ask === undefined && newest % KEY_IMAGE_TICKS < closed && newest >= KEY_IMAGE_TICKS) this.#want()
   }
@@ -134,12 +144,12 @@ export class MatchKeeping {
     else if (message.kind === 'seal') recorder?.handlePlayerSeal({ ...message, player: peer })
     else if (ask === undefined || !('bytes' in message) || !('tick' in message) || message.tick !== ask.tick) return
     else if (message.kind === 'image' && peer === ask.donor) ask.image = message.bytes
-    else if (message.kind === 'digest') ask.digests.set(peer, message.bytes)
-    if (ask?.image !== undefined && ask.digests.size === ask.players - 1) this.#settle(ask)
+    else if (message.kind === 'digest' && ask.witnesses.includes(peer)) ask.digests.set(peer, message.bytes)
+    if (ask?.image !== undefined && ask.digests.size === ask.witnesses.length) this.#settle(ask)
   }
 
   get #isWanted(): boolean {
-    return this.#recorder !== undefined || this.#hasReferee
+    return this.#recorder !== undefined || this.#parts.hasReferee
   }
 
   /** The match is over. */
@@ -148,31 +158,31 @@ export class MatchKeeping {
   }
 
   #want(): void {
-    const { newest } = this.#log
-    const players = this.#players()
+    const { newest } = this.#parts.log
+    const players = this.#parts.players()
     const [donor] = players.filter(({ executed }) => executed + NEAR_TICKS >= newest)
       .toSorted((a, b) => a.rttMs - b.rttMs || a.peer - b.peer)
     if (donor === undefined) return
     // Players that are behind count too: without them a diverged player could be the only one.
-    const others = players.filter(({ peer }) => peer !== donor.peer)
+    const witnesses = players.map(({ peer }) => peer).filter((peer) => peer !== donor.peer)
     const tick = newest + LEAD_TICKS
     this.#ask = {
-      tick, donor: donor.peer, players: players.length, image: undefined, digests: new Map(),
+      tick, donor: donor.peer, witnesses, seats: this.#parts.seats(), image: undefined, digests: new Map(),
       deadline: tick + WAIT_TICKS,
     }
     this.#out.push({ to: donor.peer, message: { kind: 'wanted', tick, isWhole: true } })
-    for (const { peer: to } of others) this.#out.push({ to, message: { kind: 'wanted', tick, isWhole: false } })
+    for (const to of witnesses) this.#out.push({ to, message: { kind: 'wanted', tick, isWhole: false } })
   }
 
-  /** Records the image if the donor and those that agree with it are more than half. */
-  #settle({ tick, image, digests, players }: Ask): void {
+  /** Records the image if the donor and those that agree with it are more than half of all players. */
+  #settle({ tick, image, digests, seats }: Ask): void {
     this.#ask = undefined
     if (image === undefined) return
-    const digest = this.#sha256(image)
+    const digest = this.#parts.sha256(image)
     const parts = splitSnapshot(image)
     let witnesses = 0
     for (const other of digests.values()) if (other.every((byte, at) => byte === digest[at])) witnesses++
-    if (parts === undefined || 2 * (witnesses + 1) <= players) return
+    if (parts === undefined || 2 * (witnesses + 1) <= seats) return
     this.agreed = { tick, snapshot: image }
     this.#recorder?.handleImage(tick, parts.image, witnesses)
   }

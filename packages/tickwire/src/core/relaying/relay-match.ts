@@ -28,7 +28,7 @@ import type { MatchImage } from '../rooms/room-image.ts'
 import type { PacketTap } from '../rooms/room-match.ts'
 import type { Complete, Member } from '../rooms/room-rules.ts'
 import { HashMode } from './hash-mode.ts'
-import { MatchKeeping } from './match-keeping.ts'
+import { MatchKeeping, type RelayRecorder } from './match-keeping.ts'
 import { RelayLanes } from './relay-lanes.ts'
 import {
   endReasonOf, FEEDBACK_TICKS, feedbackFor, forgetRtt, ordersSink, release, sendSync, type Client, type RelaySecrets,
@@ -95,7 +95,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     })
     const rules = { ...type.relay?.desync, hasReferee: type.referee !== undefined }
     this.judge = new DesyncJudge(this.relay.log, this.seed, () => this.#judged(), rules)
-    this.keeping = isClaimed ? new MatchKeeping(undefined, this.relay.log, sha256, () => [], false) : this.#keep()
+    this.keeping = this.#keep(isClaimed ? undefined : this.#record())
     this.desk = new RejoinDesk({
       log: this.relay.log, sha256, players: () => this.#judged(), newestFor: (peer) => this.#newestFor(peer),
       waitingBytes: (peer) => this.#clients.get(peer)?.sync.waitingBytes ?? 0, firstTicks: share === undefined ? 0 : 2,
@@ -222,7 +222,6 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
   restoreMatch(): string { return 'a lockstep match is not restored by its relay' }
 
   restorePlayer(): void {}
-
   dropUnclaimed(): void {}
 
   #joinLobby(client: Client): boolean {
@@ -319,7 +318,7 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     seats.skipTo(standing.lastPlayer)
     for (const id of standing.players.keys()) if (seats.of(id) === undefined) this.holdSeat(id, 0, false)
     for (const { id, role } of this.members) if (role === 'player' && !standing.players.has(id)) this.kick({ id })
-    this.keeping = this.#keep(takeover)
+    this.keeping = this.#keep(this.#record(takeover))
     this.#joined = Math.max(standing.players.size, this.#card.players[0])
     for (const client of this.#clients.values()) this.#joinLobby(client)
     this.#startIfReady()
@@ -327,11 +326,18 @@ export class RelayMatch extends HostedRoom<RelayRoomType> {
     this.succession?.begin()
   }
 
-  /** The recording: from the first tick, or with the ticks of a relay that is lost. */
-  #keep(takeover?: Takeover): MatchKeeping {
-    const { relay: { log }, seed, id, type: { game, record, referee } } = this
-    const recorder = record?.({ id, seed, game, log, ...(takeover && { takeover }) })
-    return new MatchKeeping(recorder, log, this.#sha256, () => this.#judged(), referee !== undefined)
+  /** A recorder: from the first tick on, or with the ticks of a relay that is lost. */
+  #record(takeover?: Takeover): RelayRecorder | undefined {
+    const { relay: { log }, seed, id, type: { game, record } } = this
+    return record?.({ id, seed, game, log, ...(takeover && { takeover }) })
+  }
+
+  #keep(recorder: RelayRecorder | undefined): MatchKeeping {
+    const { relay: { log, state }, type: { referee } } = this
+    return new MatchKeeping(recorder, {
+      log, sha256: this.#sha256, players: () => this.#judged(), seats: () => state.playerCount,
+      hasReferee: referee !== undefined,
+    })
   }
 
   #handleVerdict(event: JudgeEvent): void {
