@@ -8,7 +8,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
-import { serveSkirmish } from '../games/skirmish/start-skirmish.ts'
+import { serveSkirmish } from '../games/skirmish/serve-skirmish.ts'
 import { findBrowser } from '../test/browser/browser.ts'
 import { buildPage } from './page.ts'
 

@@ -1,14 +1,14 @@
 /** The command line of skirmish. */
 
-import { parseArgs } from 'node:util'
+import { outOfBounds, PORTS, readOptions, type Misuse } from '../command-line.ts'
 
 export const HELP = `
 npm start -- skirmish [options]      A real-time strategy game over lockstep, for eight seats with bots.
 
-  --port N       TCP port of the page (default 4000)
+  --port N       TCP port of the page (default 4000). Ten ports above is a second relay: matches go on there when a
+                 button of the page kills the first one
   --observers N  most observers of a match (default 8)
   --replays DIR  records every match there, sealed: npx tickwire verify FILE checks it (default: not recorded)
-  --standby      a second relay, ten ports above: a match goes on there when the first one is killed (default: no)
   --fog          the server steps the match, and a page receives only what its team sees (default: lockstep)`
 
 export interface SkirmishSettings {
@@ -16,37 +16,24 @@ export interface SkirmishSettings {
   readonly observers: number
   /** The folder of the recordings. Undefined: matches are not recorded. */
   readonly replays?: string
-  /** Whether a second relay takes over matches when the first one dies. Default: no. */
-  readonly standby?: boolean
   /** Whether the server steps the match and hides what a team does not see. Default: no. */
   readonly fog?: boolean
 }
 
 /** The settings, `'help'`, or what is wrong. */
-export function readArguments(args: string[]): SkirmishSettings | 'help' | { readonly problem: string } {
-  let values: Partial<Record<'port' | 'observers' | 'replays', string>>
-    & Partial<Record<'fog' | 'standby' | 'help', boolean>>
-  try {
-    values = parseArgs({
-      args,
-      options: {
-        port: { type: 'string' }, observers: { type: 'string' }, replays: { type: 'string' }, fog: { type: 'boolean' },
-        standby: { type: 'boolean' }, help: { type: 'boolean', short: 'h' },
-      },
-    }).values
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
-  }
-  if (values.help === true) return 'help'
-  const [port, observers] = [Number(values.port ?? 4000), Number(values.observers ?? 8)]
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    return { problem: `--port: expected 0 to 65535, got ${values.port}` }
-  if (!Number.isInteger(observers) || observers < 0 || observers > 64)
-    return { problem: `--observers: expected 0 to 64, got ${values.observers}` }
-  const { fog = false, standby = false, replays } = values
-  if (fog && standby)
-    return { problem: '--standby: a match with fog runs on one server. Leave out --fog or --standby.' }
+export function readArguments(args: readonly string[]): SkirmishSettings | 'help' | Misuse {
+  const values = readOptions(args, {
+    port: { type: 'string', default: '4000' },
+    observers: { type: 'string', default: '8' },
+    replays: { type: 'string' },
+    fog: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values === 'help' || 'problem' in values) return values
+  const { port, observers, replays, fog } = values
+  const wrong = outOfBounds({ port, observers }, { port: PORTS, observers: [0, 64] })
+  if (wrong !== undefined) return wrong
   if (fog && replays !== undefined)
     return { problem: '--replays: a match with fog has no orders to replay. Leave out --fog or --replays.' }
-  return { port, observers, fog, standby, ...(replays !== undefined && { replays }) }
+  return { port: Number(port), observers: Number(observers), fog, ...(replays !== undefined && { replays }) }
 }

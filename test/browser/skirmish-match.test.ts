@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeEach, expect } from 'vitest'
+import type { ServingGroup } from '../../games/skirmish/serve-group.ts'
 import { startTickwire } from '../../packages/tickwire/src/cli/run.ts'
 import { form, IS_LONG } from '../form.ts'
 import { browserTest } from './browser-test.ts'
@@ -20,15 +21,15 @@ const COMEBACK_MS = form(60_000, 300_000)
 /** A round trip of 100 ms and 5 % loss, both ways. */
 const WEATHER = 'skirmish.wire.set({ latencyMs: 50, jitterMs: 10, loss: 0.05 })'
 
-let group: { readonly url: string; close(): void }
+let group: ServingGroup
 let folder = ''
 
 beforeEach(async () => {
   folder = mkdtempSync(joinPath(tmpdir(), 'tickwire-skirmish-'))
   group = await openGroup(folder)
 })
-afterEach(() => {
-  group.close()
+afterEach(async () => {
+  await group.close()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -1,15 +1,14 @@
 /** Pages of skirmish for tests: a server, pages in its lobby, and what they show. */
 
-import { randomInt } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { ServingLockstep } from 'tickwire/node'
-import { serveGroup, STANDBY_ABOVE } from '../../games/skirmish/serve-group.ts'
-import { serveSkirmish } from '../../games/skirmish/start-skirmish.ts'
+import { serveGroup, type ServingGroup } from '../../games/skirmish/serve-group.ts'
+import { serveSkirmish } from '../../games/skirmish/serve-skirmish.ts'
 import { buildPage } from '../../tools/page.ts'
+import { freePair } from '../free-pair.ts'
 
 const FOLDER = fileURLToPath(new URL('../../games/skirmish', import.meta.url))
 /** Screenshots of the tests. */
@@ -26,30 +25,13 @@ export async function openSkirmish(replays?: string): Promise<ServingLockstep> {
     { static: `${FOLDER}/public` })
 }
 
-/** The same with a second relay, in processes of their own. `replays`: the folder of the recordings of both. */
-export async function openGroup(replays?: string): Promise<{ readonly url: string; close(): void }> {
+/** The same with a second relay, as `npm start -- skirmish` serves it. `replays`: the folder of both recordings. */
+export async function openGroup(replays?: string): Promise<ServingGroup> {
   mkdirSync(PICTURES, { recursive: true })
   await (built ??= buildPage(FOLDER))
   const port = await freePair()
-  return await serveGroup({ port, observers: 2, standby: true, ...(replays !== undefined && { replays }) },
+  return await serveGroup({ port, observers: 2, ...(replays !== undefined && { replays }) },
     `${FOLDER}/public`)
-}
-
-/** A port that is free, as the one of the standby is. Both are below those that the system gives to clients. */
-async function freePair(): Promise<number> {
-  for (let tries = 0; tries < 50; tries++) {
-    const port = 20_000 + randomInt(10_000)
-    if (await isFree(port) && await isFree(port + STANDBY_ABOVE)) return port
-  }
-  throw new Error('no two ports are free for a group of relays')
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  return await new Promise((resolve) => {
-    server.once('error', () => resolve(false))
-    server.listen(port, () => server.close(() => resolve(true)))
-  })
 }
 
 /** Waits until an expression is true in a page, whose policy allows no code from texts. */

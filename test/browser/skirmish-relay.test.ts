@@ -24,6 +24,6 @@ browserTest('[SKIRM26] a killed relay: the match goes on at the second one', asy
     await until(bo, 'skirmish.lastOrder?.name === "Train" && skirmish.lastOrder.state === "executed"')
     expect(mistakes.filter((text) => !text.includes('WebTransport') && !text.includes('net::'))).toEqual([])
   } finally {
-    group.close()
+    await group.close()
   }
 })

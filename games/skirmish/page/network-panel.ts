@@ -195,10 +195,10 @@ export class NetworkPanel {
   }
 }
 
-/** The button that kills the relay, where a second relay takes over (`--standby` of the server). */
+/** The button that kills the relay, on the machine of the relay, where a second one takes over. */
 function killButtons(): HTMLElement[] {
   const port = new URLSearchParams(location.search).get('standby')
-  if (port === null) return []
+  if (port === null || location.hostname !== 'localhost') return []
   const kill = button('Kill the relay', () => {
     const standby = new URL(location.origin)
     standby.port = port
