@@ -1,6 +1,6 @@
 /** Sockets of members at one instance of a rendezvous, whose session lives at another one. The Redis is real. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { serveRendezvous, type ServingRendezvous } from '../../packages/services/src/index.ts'
 import { hasRedis, RedisServer } from './redis-server.ts'
@@ -8,6 +8,8 @@ import { ask, until } from './tracker-stage.ts'
 
 const FACTS = { fingerprint: '00'.repeat(8), identity: '00'.repeat(32), capacity: 16 }
 const secretKey = new Uint8Array(32).fill(9)
+/** How often instances ask for each socket. */
+const PING_MS = 15_000
 /** The most bytes that a message of a member may have. */
 const SIGNAL_BYTES_MAX = 40_000
 let redis: RedisServer
@@ -75,10 +77,25 @@ class Match {
   }
 }
 
+/** Runs what is due at every ping, until something is true. Members answer pings in the meantime. */
+async function pingUntil(isTrue: () => boolean): Promise<void> {
+  await until(async () => {
+    if (isTrue()) return true
+    vi.advanceTimersByTime(PING_MS)
+    await new Promise((resolve) => { setTimeout(resolve, 200) })
+    return isTrue()
+  })
+}
+
 beforeAll(async () => {
+  // Only the timers of rounds: Redis and sockets take the time that they take.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   if (hasRedis) redis = await RedisServer.start()
 })
-afterAll(async () => await redis?.kill())
+afterAll(async () => {
+  vi.useRealTimers()
+  await redis?.kill()
+})
 
 beforeEach(async () => {
   if (!hasRedis) return
@@ -112,4 +129,46 @@ test.skipIf(!hasRedis)('[CODE8] a signal that JSON makes twice as long passes be
   host.socket.send(text)
   await until(async () => guest.received.some((each) => each['signal'] === signal))
   expect(guest.sawLeave('host')).toBe(false)
+})
+
+test.skipIf(!hasRedis)('[CODE8] a guest that is disconnected for its many messages has left at its home', async () => {
+  const match = await Match.make()
+  const host = await match.host(home)
+  const guest = await match.guest(away)
+  for (let message = 0; message < 200; message++) guest.socket.send(JSON.stringify({ to: 'host', signal: 'flood' }))
+  await until(() => host.sawLeave(guest.name))
+  await until(() => guest.isClosed)
+})
+
+test.skipIf(!hasRedis)('[CODE8] a guest that goes while the store is away has left when it is back', async () => {
+  const match = await Match.make()
+  const host = await match.host(home)
+  const [guest, other] = [await match.guest(away), await match.guest(away)]
+  await redis.kill()
+  guest.socket.terminate()
+  // Each is longer than a call waits for the store: the text that says so is lost, and both instances listen again.
+  await new Promise((resolve) => { setTimeout(resolve, 600) })
+  await redis.restart()
+  await new Promise((resolve) => { setTimeout(resolve, 600) })
+  await pingUntil(() => host.sawLeave(guest.name))
+  expect([host.isClosed, other.isClosed, host.sawLeave(other.name)]).toEqual([false, false, false])
+})
+
+test.skipIf(!hasRedis)('[CODE8] a host that its session has lost is disconnected, and comes back', async () => {
+  const match = await Match.make()
+  const host = await match.host(away)
+  const guest = await match.guest(home)
+  // The home gets no answer of the other instance in the moment in which that connects to Redis again.
+  await until(async () => {
+    await redis.ask('CLIENT KILL TYPE pubsub')
+    for (let tries = 0; tries < 20 && !guest.sawLeave('host'); tries++) {
+      guest.socket.send(JSON.stringify({ to: 'host', signal: 'are you there?' }))
+      await new Promise((resolve) => { setTimeout(resolve, 1) })
+    }
+    await new Promise((resolve) => { setTimeout(resolve, 1000) })
+    return guest.sawLeave('host')
+  })
+  expect(host.isClosed).toBe(false)
+  await pingUntil(() => host.isClosed)
+  expect((await match.host(away)).name).toBe('host')
 })

@@ -47,7 +47,7 @@ export class RemoteSocket extends EventEmitter implements SignalSocket {
     this.close()
   }
 
-  /** The other instance looks after the socket itself. This finds out whether that instance lives. */
+  /** Finds out whether the other instance lives, and has the socket. It looks after the socket itself. */
   ping(): void {
     this.#pass('')
   }

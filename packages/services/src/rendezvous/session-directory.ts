@@ -38,7 +38,7 @@ export interface HomeAnswer {
 export interface SocketText {
   readonly from: string
   readonly socket: string
-  /** The first text opens it. Undefined: it was closed. */
+  /** The first text opens it. Empty: is it known? Undefined: it was closed, or is not known. */
   readonly text: string | undefined
   readonly isFirst?: boolean
 }

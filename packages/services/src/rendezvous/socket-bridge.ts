@@ -1,4 +1,9 @@
-/** Sockets of this instance whose session lives at another one: their texts pass between both. */
+/**
+ * Sockets of this instance whose session lives at another one: their texts pass between both.
+ *
+ * Each text may be lost, the last one too. So both instances ask for each socket now and then, by an empty text, and an
+ * instance that does not know the socket answers that it is closed.
+ */
 
 import { newLeaseId } from '../store/lease-key.ts'
 import { RemoteSocket, type SignalSocket } from './remote-socket.ts'
@@ -16,6 +21,8 @@ interface Here {
   isAlive: boolean
   /** '' until it is known. */
   home: string
+  /** Passes a text to the home. Undefined: it was closed. */
+  readonly pass: (text: string | undefined, isFirst?: boolean) => void
 }
 
 export class SocketBridge {
@@ -44,8 +51,8 @@ export class SocketBridge {
     let waiting = 0
     // Texts are passed on one after the other: a member may send more before its welcome.
     let order: Promise<unknown> = home
-    const pass = (text: string | undefined, isFirst: boolean): void => {
-      if (++waiting > WAITING_MAX) return socket.terminate()
+    const pass: Here['pass'] = (text, isFirst = false) => {
+      if (++waiting > WAITING_MAX && text !== undefined) return socket.terminate()
       order = order.then(async () => {
         const at = await home
         const sent = at === undefined
@@ -55,17 +62,17 @@ export class SocketBridge {
         if (sent === 'gone' || (isFirst && sent !== 'ok')) socket.close(4003, 'refused')
       })
     }
-    const known: Here = { socket, isAlive: true, home: '' }
+    const known: Here = { socket, isAlive: true, home: '', pass }
     void home.then((at) => { known.home = at ?? '' })
     this.#here.set(name, known)
     socket.on('pong', () => { known.isAlive = true })
     socket.on('message', (data, isBinary) => {
       known.isAlive = true
       if (isBinary) socket.terminate()
-      else pass(String(data), false)
+      else pass(String(data))
     })
     socket.on('close', () => {
-      if (this.#here.delete(name)) pass(undefined, false)
+      if (this.#here.delete(name)) pass(undefined)
     })
     pass(first, true)
   }
@@ -76,12 +83,13 @@ export class SocketBridge {
     for (const socket of [...this.#there.values()]) socket.terminate()
   }
 
-  /** A socket without traffic does not show that its peer is gone. */
+  /** A socket without traffic does not show that its peer is gone, or that its home does not know it. */
   #ping(): void {
     for (const known of this.#here.values()) {
       if (!known.isAlive) known.socket.terminate()
       known.isAlive = false
       known.socket.ping()
+      known.pass('')
     }
   }
 
@@ -110,6 +118,7 @@ export class SocketBridge {
     }
     const there = this.#there.get(name)
     if (text === undefined) there?.end()
-    else if (text !== '') there?.emit('message', text, false)
+    else if (there === undefined) void this.#directory.sendSocket(from, { socket: name, text: undefined })
+    else if (text !== '') there.emit('message', text, false)
   }
 }
