@@ -172,3 +172,16 @@ test.skipIf(!hasRedis)('[CODE8] a host that its session has lost is disconnected
   await pingUntil(() => host.isClosed)
   expect((await match.host(away)).name).toBe('host')
 })
+
+test.skipIf(!hasRedis).each(['home', 'away'])('[CODE8] a host at %s that does not read is ended', async (at) => {
+  const match = await Match.make()
+  const host = await match.host(at === 'home' ? home : away)
+  const guests = await Promise.all(Array.from({ length: 10 }, async () => await match.guest(home)))
+  host.socket.pause()
+  // More than the buffers of the system between both: 24 MB.
+  for (const guest of guests)
+    for (let message = 0; message < 60; message++)
+      guest.socket.send(JSON.stringify({ to: 'host', signal: 'x'.repeat(SIGNAL_BYTES_MAX - 100) }))
+  await until(() => guests.every((guest) => guest.sawLeave('host')))
+  expect(guests.some(({ isClosed }) => isClosed)).toBe(false)
+})

@@ -19,6 +19,15 @@ export interface SignalSocket {
   once(event: 'close', listener: () => void): unknown
 }
 
+/** A member whose socket has this many unsent bytes does not read, and is disconnected. */
+const UNSENT_BYTES_MAX = 262_144
+
+/** Sends a text, or ends a socket that does not read. */
+export function sendOrEnd(socket: SignalSocket, text: string): void {
+  if (socket.bufferedAmount > UNSENT_BYTES_MAX) socket.terminate()
+  else socket.send(text)
+}
+
 export class RemoteSocket extends EventEmitter implements SignalSocket {
   readonly bufferedAmount = 0
   readonly #directory: SessionDirectory

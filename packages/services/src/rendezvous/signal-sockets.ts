@@ -21,7 +21,7 @@ import type { Duplex } from 'node:stream'
 import { isAllowedOrigin, monotonicNow } from 'tickwire/node'
 import type { TraceSpan, Tracer } from 'tickwire'
 import { WebSocketServer } from 'ws'
-import type { SignalSocket } from './remote-socket.ts'
+import { sendOrEnd, type SignalSocket } from './remote-socket.ts'
 import type { SessionDirectory } from './session-directory.ts'
 import { SocketBridge } from './socket-bridge.ts'
 import type { Session, Sessions } from './sessions.ts'
@@ -31,8 +31,6 @@ const SIGNAL_BYTES_MAX = 40_000
 const SIGNALS_PER_SECOND = 20
 const SIGNALS_BURST = 64
 const HELLO_MS = 5000
-/** A member whose socket has this many unsent bytes does not read, and is disconnected. */
-const UNSENT_BYTES_MAX = 262_144
 const PING_MS = 15_000
 const HOST = 'host'
 
@@ -243,8 +241,7 @@ function take(member: Member): boolean {
 }
 
 function send(socket: SignalSocket, message: object): void {
-  if (socket.bufferedAmount > UNSENT_BYTES_MAX) socket.terminate()
-  else socket.send(JSON.stringify(message))
+  sendOrEnd(socket, JSON.stringify(message))
 }
 
 function parse(data: unknown): MemberText | undefined {

@@ -6,7 +6,7 @@
  */
 
 import { newLeaseId } from '../store/lease-key.ts'
-import { RemoteSocket, type SignalSocket } from './remote-socket.ts'
+import { RemoteSocket, sendOrEnd, type SignalSocket } from './remote-socket.ts'
 import type { SessionDirectory, SocketText } from './session-directory.ts'
 
 /** Texts of one socket that may wait for the store. */
@@ -107,7 +107,7 @@ export class SocketBridge {
       if (text === undefined) {
         this.#here.delete(name)
         here.socket.close(4003, 'refused')
-      } else if (text !== '') here.socket.send(text)
+      } else if (text !== '') sendOrEnd(here.socket, text)
       return
     }
     if (isFirst && !this.#there.has(name)) {
