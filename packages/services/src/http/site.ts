@@ -9,7 +9,9 @@
 import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
 import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
+import {
+  type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify,
+} from 'fastify'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Registry } from 'prom-client'
 import { ConfigError, type Tracer } from 'tickwire'
@@ -53,6 +55,15 @@ export class HttpRefusal extends Error {
     this.code = code
     this.fix = fix
   }
+}
+
+/** Seconds until a client asks again when the store does not answer. */
+const RETRY_SECONDS = 2
+
+/** The refusal of a request that needs the store of leases, while that does not answer. */
+export function storeAway(reply: FastifyReply): HttpRefusal {
+  reply.header('retry-after', RETRY_SECONDS)
+  return new HttpRefusal(503, 'unavailable', 'The store does not answer.', 'Try again in some seconds.')
 }
 
 /** Makes a site. Add routes, then `listenSite`. */

@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { isAllowedOrigin, monotonicNow } from 'tickwire/node'
-import { HttpRefusal, originOf, type Site } from '../http/site.ts'
+import { HttpRefusal, originOf, storeAway, type Site } from '../http/site.ts'
 import { GuessLimit, originName } from './guess-limit.ts'
 import { readCode } from './join-code.ts'
 import type { RelayIssuer } from './relay-issuer.ts'
@@ -40,10 +40,13 @@ export interface RendezvousCounts {
   full: number
   otherGame: number
   hostAway: number
+  unavailable: number
 }
 
 export function createRendezvousCounts(): RendezvousCounts {
-  return { created: 0, resumed: 0, joined: 0, wrong: 0, limited: 0, full: 0, otherGame: 0, hostAway: 0 }
+  return {
+    created: 0, resumed: 0, joined: 0, wrong: 0, limited: 0, full: 0, otherGame: 0, hostAway: 0, unavailable: 0,
+  }
 }
 
 const FULL = new HttpRefusal(503, 'full', 'No place for another session.', 'Try again later, or end another session.')
@@ -53,10 +56,13 @@ const NO_SUCH_CODE =
   new HttpRefusal(404, 'no-such-code', 'No match has this code.', 'Check the code; it may have expired.')
 
 /** Whether another instance has the session of a host, and lives. */
-async function isAtHome(proof: SessionProof, directory: SessionDirectory | undefined): Promise<boolean> {
+async function isAtHome(
+  proof: SessionProof, directory: SessionDirectory | undefined,
+): Promise<boolean | 'unavailable'> {
   const home = await directory?.homeOf(proof)
-  if (home === undefined) return false
-  return (await directory?.ask(home, { kind: 'resume', proof }))?.status === 200
+  if (home === undefined || home === 'unavailable') return home ?? false
+  const answer = await directory?.ask(home, { kind: 'resume', proof })
+  return answer === 'unavailable' ? answer : answer?.status === 200
 }
 
 /** Answers another instance about a session that lives here. */
@@ -83,15 +89,17 @@ function answerHome(request: HomeRequest, desk: RendezvousDesk): HomeAnswer {
 
 /** Adds the routes. */
 export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
-  const guesses = new GuessLimit()
-  const { sessions, counts, directory } = desk
-  const noteGuess = async (now: number, origin: string): Promise<void> => {
-    guesses.note(now, origin)
-    if (await directory?.countGuess(originName(origin)) === true) guesses.exhaust(now, origin)
-  }
+  const { directory } = desk
   if (directory !== undefined) directory.onRequest = (request) => answerHome(request, desk)
   app.addHook('onRequest', (request, reply, done) => allowPage(request, reply, desk, done))
   app.options('/v1/*', { schema: { hide: true } }, (_request, reply) => reply.code(204).send())
+  app.get('/v1/relays', { schema: { response: { 200: RelaysAnswer } } }, () => ({ relays: desk.relays.known() }))
+  addSessions(app, desk)
+  addJoins(app, desk)
+}
+
+function addSessions(app: Site, desk: RendezvousDesk): void {
+  const { sessions, counts, directory } = desk
   app.post('/v1/sessions', {
     schema: { body: NewSession, response: { 201: SessionAnswer, '4xx': Refusal, '5xx': Refusal } },
   }, async (request, reply) => {
@@ -106,11 +114,15 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
     schema: {
       params: SessionId, body: ResumedSession, response: { 200: SessionAnswer, '4xx': Refusal, '5xx': Refusal },
     },
-  }, async (request) => {
+  }, async (request, reply) => {
     const { code, key, secret, ...description } = request.body
     const proof = { session: request.params.session, code, key, secret }
     const isElsewhere = sessions.isProven(proof) && sessions.get(proof.session) === undefined
       && await isAtHome(proof, directory)
+    if (isElsewhere === 'unavailable') {
+      counts.unavailable++
+      throw storeAway(reply)
+    }
     if (isElsewhere) {
       counts.resumed++
       return answerOf({ id: proof.session, code, key }, desk, request)
@@ -122,7 +134,17 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
     await directory?.announce(session, true)
     return answerOf(session, desk, request)
   })
-  app.get('/v1/relays', { schema: { response: { 200: RelaysAnswer } } }, () => ({ relays: desk.relays.known() }))
+}
+
+function addJoins(app: Site, desk: RendezvousDesk): void {
+  const { sessions, counts, directory } = desk
+  const guesses = new GuessLimit()
+  // Unknown codes while the store is away. They are not wrong guesses, and must not let an origin find codes by trying.
+  const unknown = new GuessLimit()
+  const noteGuess = async (now: number, origin: string): Promise<void> => {
+    guesses.note(now, origin)
+    if (await directory?.countGuess(originName(origin)) === true) guesses.exhaust(now, origin)
+  }
   app.post('/v1/joins', {
     schema: { body: Join, response: { 200: JoinAnswer, '4xx': Refusal, '5xx': Refusal } },
   }, async (request, reply) => {
@@ -135,11 +157,17 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
     }
     const read = readCode(request.body.code)
     const session = read === undefined ? undefined : sessions.find(now, read.code, read.key)
-    const home = session !== undefined || read === undefined ? undefined : await directory?.homeOf(read)
+    const isKnown = read === undefined || (session !== undefined && unknown.mayGuess(now, origin))
+    const home = isKnown ? undefined : await directory?.homeOf(read)
     if (home !== undefined) {
       const { code, fingerprint } = request.body
-      const answer = await directory?.ask(home, { kind: 'join', code, fingerprint })
+      const answer = home === 'unavailable' ? home : await directory?.ask(home, { kind: 'join', code, fingerprint })
       if (answer === undefined) throw HOST_AWAY
+      if (answer === 'unavailable') {
+        if (session === undefined) unknown.note(now, origin)
+        counts.unavailable++
+        throw storeAway(reply)
+      }
       if (answer.status === 404) await noteGuess(now, origin)
       // reason: the home made it by the same schemas.
       return await reply.code(answer.status as 200).send(answer.body as Static<typeof JoinAnswer>)

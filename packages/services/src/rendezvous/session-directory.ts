@@ -11,7 +11,7 @@
  * Requests between instances have a deadline. One without an answer counts as a home that is away.
  */
 
-import type { Leases, SendAnswer } from '../store/leases.ts'
+import type { Leases, SendAnswer, Unavailable } from '../store/leases.ts'
 import { leaseIdOf, newLeaseId } from '../store/lease-key.ts'
 import { GUESSES_PER_HOUR, GUESSES_PER_MINUTE } from './guess-limit.ts'
 import type { Session, SessionProof, Sessions } from './sessions.ts'
@@ -90,17 +90,20 @@ export class SessionDirectory {
     return !puts.includes('taken')
   }
 
-  /** The home of a session, by its id or its code. Undefined: there is none, or the store does not answer. */
-  async homeOf(by: { readonly session: string } | { readonly code: string }): Promise<string | undefined> {
+  /** The other instance that is the home of a session, by its id or its code. Undefined: there is none. */
+  async homeOf(
+    by: { readonly session: string } | { readonly code: string },
+  ): Promise<string | undefined | Unavailable> {
     const lease = await this.#leases.get('code', 'session' in by ? by.session : idOfCode(by.code))
-    return lease === undefined || lease === 'unavailable' || lease.value === this.instance ? undefined : lease.value
+    if (lease === undefined || lease === 'unavailable') return lease
+    return lease.value === this.instance ? undefined : lease.value
   }
 
   /** Asks the home of a session. Undefined: it does not answer. */
-  async ask(home: string, request: HomeRequest): Promise<HomeAnswer | undefined> {
+  async ask(home: string, request: HomeRequest): Promise<HomeAnswer | undefined | Unavailable> {
     const ask = newLeaseId()
     return await new Promise((resolve) => {
-      const settle = (result: HomeAnswer | undefined): void => {
+      const settle = (result: HomeAnswer | undefined | Unavailable): void => {
         clearTimeout(late)
         this.#waiting.delete(ask)
         resolve(result)
@@ -108,7 +111,7 @@ export class SessionDirectory {
       const late = setTimeout(() => settle(undefined), ANSWER_MS)
       this.#waiting.set(ask, settle)
       void this.#send(home, { from: this.instance, ask, request }).then((sent) => {
-        if (sent !== 'ok') settle(undefined)
+        if (sent !== 'ok') settle(sent === 'unavailable' ? sent : undefined)
       })
     })
   }

@@ -47,7 +47,7 @@ export class SocketBridge {
   /** Passes the texts of a socket to the home of its session. `first`: its first text. */
   open(socket: SignalSocket, session: string, first: string): void {
     const name = newLeaseId()
-    const home = this.#directory.homeOf({ session })
+    const home = this.#directory.homeOf({ session }).then((at) => (at === 'unavailable' ? undefined : at))
     let waiting = 0
     // Texts are passed on one after the other: a member may send more before its welcome.
     let order: Promise<unknown> = home

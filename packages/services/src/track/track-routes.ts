@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { LISTING_AGE_MS_MAX, openListing } from 'tickwire/engine'
 import { bestProvider, isLoopbackHost, type GameListing } from 'tickwire/node'
-import { HttpRefusal, originOf, type Site } from '../http/site.ts'
+import { HttpRefusal, originOf, storeAway, type Site } from '../http/site.ts'
 import { bearerOf, type TokenDoor } from '../issue/token-door.ts'
 import { leaseIdOf } from '../store/lease-key.ts'
 import type { Leases } from '../store/leases.ts'
@@ -22,8 +22,6 @@ import {
 
 /** A listing is renewed three times in its life, so that two lost requests do not end it. */
 const HEARTBEATS = 3
-/** Seconds until a client asks again when the store does not answer. */
-const RETRY_SECONDS = 2
 
 /** Which requests may publish. `local`: those of this machine without a token, others with one. */
 export type PublishRule = 'token' | 'local' | 'open'
@@ -176,8 +174,7 @@ function refusalOf(
       return new HttpRefusal(503, 'full', 'The list is full.', 'Try again later.')
     case 'unavailable':
       counts.unavailable++
-      reply.header('retry-after', RETRY_SECONDS)
-      return new HttpRefusal(503, 'unavailable', 'The store does not answer.', 'Try again in some seconds.')
+      return storeAway(reply)
   }
 }
 

@@ -122,7 +122,10 @@ export class Rendezvous {
     const problem = refusalOf(answer.status, answer.body).code
     if (problem === 'other-game') throw new ConnectError(place, { by: 'protocol', code: 'schema' })
     if (problem === 'full') throw new ConnectError(place, { by: 'protocol', code: 'full' })
-    if (!isCodeProblem(problem)) throw new ConnectError(place, UNREACHABLE, { found: { kind: 'other-service' } })
+    if (!isCodeProblem(problem)) {
+      const kind = answer.status >= 500 ? 'down' : 'other-service'
+      throw new ConnectError(place, UNREACHABLE, { found: { kind } })
+    }
     // A code that is gone belonged to a match that is over; a host that is away may come back, for a while.
     const now = this.#machine.now()
     this.#awayAt = problem === 'host-away' ? Math.min(this.#awayAt, now) : Infinity
