@@ -141,6 +141,25 @@ test('[DESYNC13] the only player that is connected cannot make its image the agr
   expect([images, keeping.agreed]).toEqual([1, undefined])
 })
 
+test.each([2, 3])('[DESYNC1] a diverged player of %i whose report is late is no liar, and is healed', (count) => {
+  const party = match(count)
+  const { player } = party.clients[1]!.client
+  const { judge } = party.match
+  const { handleMessage } = judge
+  let isLate = true
+  judge.handleMessage = (now, peer, message) => {
+    const isLost = isLate && peer === player && message.kind === 'report'
+    if (isLost) isLate = false
+    else handleMessage.call(judge, now, peer, message)
+  }
+  corrupt(party.clients[1]!)
+  party.run(12_000)
+  expect(isLate).toBe(false)
+  expect(party.reports.map(({ verdict, diverged }) => [verdict, diverged.map((each) => each.player)]))
+    .toEqual([['unknown', []], [count === 2 ? 'first' : 'majority', [player]]])
+  expect(judge.counts).toMatchObject({ cases: 2, lies: 0, healed: 1, failed: 0 })
+})
+
 test('[DESYNC1] a player that lies about its pulses is asked once, and nothing is healed', () => {
   const party = match(3)
   const { feed } = party.clients[1]!.client

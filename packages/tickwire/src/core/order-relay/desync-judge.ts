@@ -196,7 +196,9 @@ export class DesyncJudge {
       return
     }
     const groups = groupsOf(open)
-    if (groups.length < 2) return this.#close(now, open, groups.length === 1 ? 'equal' : 'unknown')
+    // A diverged player whose report is late does not lie: without it, nothing was compared.
+    const isCompared = open.reports.has(open.accused) && open.reports.size > 1
+    if (groups.length < 2) return this.#close(now, open, isCompared ? 'equal' : 'unknown')
     const [largest] = groups
     if (2 * largest.length > open.players.length)
       return this.#sentence(now, open, 'majority', rootOf(open, largest[0]))
