@@ -1,6 +1,7 @@
 /** Matches in which a world is changed, for tests of desyncs. */
 
 import { expect } from 'vitest'
+import type { LockstepGame } from 'tickwire/lockstep'
 import { game, Move, Spawn, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
 
@@ -18,6 +19,18 @@ export function match(clients: number, options: object = {}): LockstepParty {
     party.clients[at % clients]!.order(now, Move as never, { units, to: { x: 10 * at, y: 200 } })
   }
   return party
+}
+
+/** A game whose external state cannot be made any more from a moment on, as when memory is full. */
+export class BrokenGame {
+  isBroken = false
+  readonly game: LockstepGame = {
+    ...game as unknown as LockstepGame,
+    external: () => {
+      if (this.isBroken) throw new Error('no room for the physics')
+      return { encode: () => new Uint8Array(0), decode: () => {}, hash: () => 0 }
+    },
+  }
 }
 
 /** Changes one number of one unit, as a bad memory cell would. */

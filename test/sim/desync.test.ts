@@ -1,9 +1,9 @@
 /** Desyncs in simulated matches: detected, named with both values and the line of code, and healed. */
 
 import { expect, test } from 'vitest'
-import { RANKED_RELAY, type DesyncFinding } from 'tickwire/lockstep'
+import { RANKED_RELAY, type DesyncFinding, type DesyncReport } from 'tickwire/lockstep'
 import { readTicks } from '../reference/lockstep-checker.ts'
-import { corrupt, drawSlowly, hashesAgree, match } from './desync-party.ts'
+import { BrokenGame, corrupt, drawSlowly, hashesAgree, match } from './desync-party.ts'
 import { game, makeLockstepGame, Unit } from './lockstep-game.ts'
 import type { PartyClient } from './lockstep-party.ts'
 
@@ -50,6 +50,77 @@ test('[DESYNC4] a step that differs is named by its first write, with the line o
     expect(site!.line).toBeGreaterThan(60)
   }
   expect(finding.text).toMatch(/^tick \d+: Unit \d+, hp, \d+ against \d+; first difference: write \d+, Unit \d+ hp = /)
+})
+
+test('[DESYNC1] a client that cannot make a world reports before it tries, and its finding has the error', () => {
+  const broken = new BrokenGame()
+  const party = match(4, { gameOf: (client: number) => client === 2 ? broken.game : game })
+  const { client } = party.clients[2]!
+  corrupt(party.clients[2]!)
+  broken.isBroken = true
+  party.run(2000)
+  const [report] = party.reports
+  const bad = report!.players.find(({ player }) => player === client.player)!
+  expect(report).toMatchObject({ verdict: 'majority', diverged: [{ player: client.player, outcome: 'refused' }] })
+  expect(bad).toMatchObject({ isDiverged: true, stateHash: expect.stringMatching(/^(?!0{16})[0-9a-f]{16}$/) })
+  expect((report!.diverged[0]!.finding as DesyncFinding).text).toMatch(/^tick \d+: .*no room for the physics/)
+  expect(party.clients.map(({ isClosed }) => isClosed)).toEqual([false, false, false, false])
+  // When it can make worlds again, the next case heals it.
+  broken.isBroken = false
+  party.run(15_000)
+  expect(party.reports.at(-1)).toMatchObject({ verdict: 'majority', diverged: [{ outcome: 'healed' }] })
+})
+
+test('[DESYNC1] with a cheap pulse the hash needs a world: without it the report has no hash, and is sent', () => {
+  const broken = new BrokenGame()
+  const party = match(3, { gameOf: (client: number) => client === 2 ? broken.game : game })
+  party.clients[1]!.client.feed.stepUs = 20_000
+  party.run(3000)
+  const { runner, player } = party.clients[2]!.client
+  expect(runner!.roster.isHashFull).toBe(false)
+  runner!.world.prng.nextU32()
+  broken.isBroken = true
+  party.run(2000)
+  const [{ verdict, players }] = party.reports as [DesyncReport]
+  expect(verdict).toBe('majority')
+  expect(players).toHaveLength(3)
+  expect(players.find((each) => each.player === player)).toMatchObject({ isDiverged: true, stateHash: '0'.repeat(16) })
+  expect(new Set(players.map(({ rngState }) => rngState)).size).toBe(2)
+})
+
+test('[DESYNC5] a donor that cannot make a world is replaced at once', () => {
+  const broken = new BrokenGame()
+  const party = match(4, { gameOf: (client: number) => client === 1 ? broken.game : game })
+  party.clients[1]!.link.weather = { latencyMs: 1 }
+  party.run(3000)
+  corrupt(party.clients[3]!)
+  broken.isBroken = true
+  party.run(2000)
+  expect(party.reports).toMatchObject([{ verdict: 'majority', diverged: [{ outcome: 'healed' }] }])
+  expect(party.reports[0]!.diverged[0]!.donor).not.toBe(party.clients[1]!.client.player)
+  expect(party.reports[0]!.tookMs).toBeLessThan(1500)
+})
+
+test('[DESYNC5] a donor that answers with other hashes or rows is refused, and the next one is asked', () => {
+  const party = match(4)
+  const { judge } = party.match
+  const { handleMessage } = judge
+  let liar = 0
+  let lies = 0
+  judge.handleMessage = (now, peer, message) => {
+    if (message.kind === 'answer') liar ||= peer
+    if (message.kind === 'answer' && peer === liar) {
+      lies++
+      message.bytes[message.bytes.length - 1]! ^= 1
+    }
+    handleMessage.call(judge, now, peer, message)
+  }
+  corrupt(party.clients[3]!)
+  party.run(3000)
+  expect(lies).toBeGreaterThan(0)
+  expect(party.reports).toMatchObject([{ verdict: 'majority', diverged: [{ outcome: 'healed' }] }])
+  expect(party.reports[0]!.diverged[0]!.donor).not.toBe(liar)
+  expect(party.reports[0]!.tookMs).toBeLessThan(2500)
 })
 
 test('[DESYNC5] a match that is closed in the middle of a desync, or ended by it, is reported', () => {

@@ -71,6 +71,11 @@ export class SaveSlots implements ValueKeeper {
     return this.#slots[slot].rows
   }
 
+  /** The saved words of the generator. */
+  generatorOf(slot: number): Uint32Array {
+    return this.#slots[slot].generator
+  }
+
   /** Clears a slot and releases its values. */
   clear(slot: number): void {
     this.#slots[slot].tick = -1
@@ -93,12 +98,12 @@ class Slot {
   highWater = 0
   /** Indexed by type. */
   readonly rows: Int32Array[]
+  readonly generator: Uint32Array = new Uint32Array(PRNG_WORDS)
   readonly #words = new WordCopy()
   readonly #buried = new WordCopy()
   readonly #births = new WordCopy()
   readonly #bornCounts = new WordCopy()
   readonly #stores: readonly CellCopy[]
-  readonly #prng = new Uint32Array(PRNG_WORDS)
   readonly #world: World
   #freeFirst = 0
   #freeLast = 0
@@ -137,7 +142,7 @@ class Slot {
     this.#births.take(objects.births, objects.highWater << 1)
     this.#bornCountsLength = objects.bornCountsLength
     if (objects.bornCountsLength > 0) this.#bornCounts.take(objects.bornCounts, objects.bornCountsLength)
-    for (let word = 0; word < PRNG_WORDS; word++) this.#prng[word] = prng.state[word]
+    for (let word = 0; word < PRNG_WORDS; word++) this.generator[word] = prng.state[word]
     for (let type = 0; type < this.#stores.length; type++) this.rows[type] = this.#stores[type].save()
     this.#external = world.external.save()
   }
@@ -158,7 +163,7 @@ class Slot {
     this.#births.give(objects.births)
     objects.bornCountsLength = this.#bornCountsLength
     if (this.#bornCountsLength > 0) objects.bornCounts = this.#bornCounts.giveOrWiden(objects.bornCounts)
-    for (let word = 0; word < PRNG_WORDS; word++) prng.state[word] = this.#prng[word]
+    for (let word = 0; word < PRNG_WORDS; word++) prng.state[word] = this.generator[word]
     for (let type = 0; type < this.#stores.length; type++) this.#stores[type].load(world.stores[type])
     world.handleLoaded(world === this.#world ? this.#structure : undefined)
     world.external.load(this.#external)
@@ -169,7 +174,7 @@ class Slot {
   }
 
   get byteLength(): number {
-    const table = this.#words.byteLength + this.#buried.byteLength + this.#births.byteLength + this.#prng.byteLength
+    const table = this.#words.byteLength + this.#buried.byteLength + this.#births.byteLength + this.generator.byteLength
     return this.#stores.reduce((sum, store) => sum + store.byteLength, table)
   }
 }

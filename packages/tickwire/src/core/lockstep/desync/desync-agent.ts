@@ -5,7 +5,9 @@
  *   request ──▶ report, at once ──▶ verdict ──▶ donor: answers
  *                                         └──▶ diverged: search, finding, heal, trace, finding, done
  *
- * The report is sent before anything else, so that it arrives even if a later part fails. The relay decides which state
+ * The report is made of what was kept when the tick was stepped, and is sent before code of the game runs, so that it
+ * arrives even if a later part throws. Only a tick that was not hashed whole is hashed first: if that fails, the report
+ * has no hash. A part that throws later ends the search, and its error is in the finding. The relay decides which state
  * is right; this class trusts only the root that the relay gives it.
  */
 
@@ -60,6 +62,9 @@ interface Running {
 }
 
 const GENERATOR_WORDS = 4
+const PROBLEM_CHARS_MAX = 1000
+const NO_BYTES = new Uint8Array(0)
+const NO_ROOT: Root = { low: 0, high: 0 }
 
 /** Takes part in finding and repairing differences between peers. */
 export class DesyncAgent implements RunnerWatch {
@@ -76,6 +81,8 @@ export class DesyncAgent implements RunnerWatch {
   #sealer: PlayerSealer | undefined
   #file: CaseFile | undefined
   #fileCase = 0
+  /** What code of the game has thrown in this case. Empty: nothing. */
+  #problem = ''
   #running: Running | undefined
 
   constructor(runner: LockstepRunner, options: AgentOptions) {
@@ -158,22 +165,41 @@ export class DesyncAgent implements RunnerWatch {
     if (signer !== undefined) this.#sealer ??= new PlayerSealer(this.#runner, from, sha256, signer, send)
   }
 
-  /** Sends the report, and keeps the worlds of the case. */
-  #report({ case: number, tick, level }: Extract<SyncMessage, { kind: 'request' }>): void {
+  /** Sends the report. After that it makes the worlds of the case, which runs code of the game. */
+  #report(request: Extract<SyncMessage, { kind: 'request' }>): void {
     this.#asked = undefined
+    const { case: number, tick, level } = request
     const history = this.#history
-    const held = history.has(tick) ? tick : history.oldest > tick ? history.oldest : 0
-    const kept = held === 0 ? undefined : history.open(held)
-    const generator = kept === undefined ? new Array<number>(GENERATOR_WORDS).fill(0) : [...kept.world.prng.state]
+    const kept = history.has(tick) ? tick : history.oldest > tick ? history.oldest : 0
+    this.#problem = ''
+    const known = knownRoot(history.rootOf(tick))
+    const early = known === undefined && kept > 0 ? this.#attempt(() => openHashed(history, kept)) : undefined
+    const held = known === undefined && early === undefined ? 0 : kept
     this.#options.send({
-      kind: 'report', case: number, tick, held, generator, machine: this.#options.machine,
-      root: knownRoot(history.rootOf(tick)) ?? hashed(kept) ?? { low: 0, high: 0 },
+      kind: 'report', case: number, tick, held, machine: this.#options.machine, root: known ?? early?.root ?? NO_ROOT,
+      generator: history.generatorOf(kept) ?? new Array<number>(GENERATOR_WORDS).fill(0),
     })
     this.#closeFile()
     this.#runner.watch?.handleDesync?.(level)
-    if (kept === undefined) return
-    this.#file = new CaseFile(this.#runner, history, kept, history.open(held - 1))
     this.#fileCase = number
+    if (held > 0) this.#file = this.#attempt(() => this.#openFile(held, early?.kept))
+  }
+
+  #openFile(held: Tick, early: KeptWorld | undefined): CaseFile | undefined {
+    const history = this.#history
+    const kept = early ?? history.open(held)
+    return kept && new CaseFile(this.#runner, history, kept, this.#attempt(() => history.open(held - 1)))
+  }
+
+  /** Runs code that makes worlds. Undefined: it has thrown, and the error is kept for the finding. */
+  #attempt<T>(run: () => T): T | undefined {
+    try {
+      return run()
+    } catch (error) {
+      // reason: the game's code may throw anything
+      this.#problem = String(error)
+      return undefined
+    }
   }
 
   #closeFile(): void {
@@ -182,9 +208,9 @@ export class DesyncAgent implements RunnerWatch {
   }
 
   #handleVerdict(now: Millis, verdict: Case): void {
+    if (this.#fileCase !== verdict.case || verdict.role !== 'diverged') return
     const file = this.#file
-    if (file === undefined || this.#fileCase !== verdict.case || verdict.role !== 'diverged') return
-    if (file.tick !== verdict.tick) return this.#refuse(verdict)
+    if (file?.tick !== verdict.tick) return this.#refuse(verdict)
     const [low, high] = file.hash.value
     this.#running = {
       verdict, beganAt: now, seen: { low, high }, search: searchRepair(file, verdict.root), rounds: 0, bytes: 0,
@@ -196,14 +222,21 @@ export class DesyncAgent implements RunnerWatch {
   #handleAsk(number: number, bytes: Uint8Array): void {
     const question = decodeQuestion(bytes)
     const file = this.#file
-    if (question === undefined || file === undefined || this.#fileCase !== number) return
-    this.#options.send({ kind: 'answer', case: number, bytes: this.#history.borrow(() => file.answer(question)) })
+    if (question === undefined || this.#fileCase !== number) return
+    // No bytes are no answer: the diverged client asks the next donor at once.
+    const answer = file && this.#attempt(() => this.#history.borrow(() => file.answer(question)))
+    this.#options.send({ kind: 'answer', case: number, bytes: answer ?? NO_BYTES })
   }
 
   /** Goes on with the answer to the last question. */
   #resume(now: Millis, running: Running, answer: Uint8Array | undefined): void {
     running.bytes += answer?.length ?? 0
-    const next = running.search.next(answer as Uint8Array)
+    const next = this.#attempt(() => running.search.next(answer as Uint8Array))
+    if (next === undefined) {
+      if (running.finding === undefined) this.#refuse(running.verdict)
+      else void this.#handleTrace(running, { kind: 'unknown' })
+      return
+    }
     if (next.done !== true) {
       this.#ask(running, next.value)
       return
@@ -281,9 +314,14 @@ export class DesyncAgent implements RunnerWatch {
     if (finding.trace !== undefined) this.#options.onFinding?.(finding)
   }
 
-  #refuse({ case: number }: Case): void {
+  /** This donor is of no use. The worlds are kept: the relay gives the next donor. */
+  #refuse({ case: number, tick }: Case): void {
+    if (this.#problem !== '') {
+      const text = `tick ${tick}: code of the game has thrown: ${this.#problem}`.slice(0, PROBLEM_CHARS_MAX)
+      this.#options.send({ kind: 'finding', case: number, text: JSON.stringify({ tick, text }) })
+    }
     this.#options.send({ kind: 'done', case: number, outcome: 'refused', tick: this.#runner.tick })
-    this.#end()
+    this.#running = undefined
   }
 
   #end(): void {
@@ -313,8 +351,10 @@ function knownRoot(root: Root | undefined): Root | undefined {
   return root === undefined || (root.low === 0 && root.high === 0) ? undefined : root
 }
 
-function hashed(kept: KeptWorld | undefined): Root | undefined {
+/** A kept world and its hash. Undefined: not kept. */
+function openHashed(history: History, tick: Tick): { readonly kept: KeptWorld; readonly root: Root } | undefined {
+  const kept = history.open(tick)
   if (kept === undefined) return undefined
   const [low, high] = new StateHash(kept.world).update()
-  return { low, high }
+  return { kept, root: { low, high } }
 }

@@ -72,12 +72,22 @@ export class History {
     return tick >= 0 && this.#slots.tickOf(tick % this.#slots.count) === tick
   }
 
+  /** The words of the generator after a tick. Undefined: not kept. */
+  generatorOf(tick: Tick): readonly number[] | undefined {
+    return this.has(tick) ? [...this.#slots.generatorOf(tick % this.#slots.count)] : undefined
+  }
+
   /** The world of a tick, in a world of its own. `discard` it when done. Undefined: not kept. */
   open(tick: Tick, make: () => World = () => this.make()): KeptWorld | undefined {
     if (!this.has(tick)) return undefined
     const slot = tick % this.#slots.count
     const world = make()
-    this.borrow(() => this.#slots.loadInto(slot, world))
+    try {
+      this.borrow(() => this.#slots.loadInto(slot, world))
+    } catch (error) {
+      this.discard(world)
+      throw error
+    }
     return { world, roster: this.#rosters[slot].copy() }
   }
 
