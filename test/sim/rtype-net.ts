@@ -14,6 +14,8 @@ export interface Flight {
 /** Changes datagrams on their way: for planted bugs. Returns the datagram, or undefined to drop it. */
 export type RtypePlant = (bytes: Uint8Array, toClient: boolean) => Uint8Array | undefined
 
+/** Of a calm that is not perfect, on the way to clients only: a heartbeat that is lost may cost the seat. */
+const LOSS_MIN = 0.05
 const CALM = { loss: 0, duplication: 0, latencyMs: 10, jitterMs: 0 }
 
 export class RtypeNet {
@@ -21,6 +23,8 @@ export class RtypeNet {
   isStorm = true
   /** Until then the server stands still, and what comes for it waits. */
   stillUntil = 0
+  /** Until then the calm loses datagrams to clients. */
+  lossyUntil = 0
   readonly #dice: Dice
   readonly #plant: RtypePlant
   readonly #weather: typeof CALM
@@ -36,7 +40,8 @@ export class RtypeNet {
   }
 
   send(now: number, from: string, to: string, original: Uint8Array): void {
-    const { loss, duplication, latencyMs, jitterMs } = this.isStorm ? this.#weather : CALM
+    const { duplication, latencyMs, jitterMs, loss: most } = this.isStorm ? this.#weather : CALM
+    const loss = from === 'server' && now < this.lossyUntil ? Math.max(LOSS_MIN, most) : most
     const bytes = this.#plant(original.slice(), from === 'server')
     this.tally.sent++
     if (this.#dice.chance(loss) || bytes === undefined) {
