@@ -13,7 +13,7 @@ import type { HomeAnswer, HomeRequest, SessionDirectory } from './session-direct
 import {
   Join, JoinAnswer, NewSession, Refusal, RelaysAnswer, ResumedSession, SessionAnswer, SessionId,
 } from './schemas.ts'
-import type { Session, SessionProof, Sessions } from './sessions.ts'
+import type { Session, SessionDescription, SessionProof, Sessions } from './sessions.ts'
 
 /** The parts that the routes use. */
 export interface RendezvousDesk {
@@ -51,18 +51,51 @@ export function createRendezvousCounts(): RendezvousCounts {
 
 const FULL = new HttpRefusal(503, 'full', 'No place for another session.', 'Try again later, or end another session.')
 
+const MOVED = new HttpRefusal(503, 'moved', 'Another instance has the session.', 'Try again.')
+const SECRET = new HttpRefusal(403, 'secret', 'Not the host of it.', 'Make a new session.')
+
 const HOST_AWAY = new HttpRefusal(503, 'host-away', 'The host is not connected.', 'Try again in a few seconds.')
 const NO_SUCH_CODE =
   new HttpRefusal(404, 'no-such-code', 'No match has this code.', 'Check the code; it may have expired.')
 
-/** Whether another instance has the session of a host, and lives. */
-async function isAtHome(
-  proof: SessionProof, directory: SessionDirectory | undefined,
-): Promise<boolean | 'unavailable'> {
-  const home = await directory?.homeOf(proof)
-  if (home === undefined || home === 'unavailable') return home ?? false
-  const answer = await directory?.ask(home, { kind: 'resume', proof })
-  return answer === 'unavailable' ? answer : answer?.status === 200
+/** How often a code is drawn that another instance has: once is rare. */
+const CODE_TRIES = 3
+
+/** Makes a session with a code that no other instance has. */
+async function makeSession(
+  origin: string, description: SessionDescription, isStrong: boolean, { sessions, directory }: RendezvousDesk,
+): Promise<Session> {
+  for (let tries = 0; tries < CODE_TRIES; tries++) {
+    const session = sessions.create(monotonicNow(), origin, description, isStrong)
+    if (session === 'full') throw FULL
+    const announced = await directory?.announce(session) ?? 'ok'
+    if (announced === 'ok' || announced === 'unavailable') return session
+    sessions.remove(session)
+    if (announced === 'full') break
+  }
+  throw FULL
+}
+
+/**
+ * Takes a session back. Undefined: another instance has it, and lives. 'unavailable': the store does not say whether
+ * one has it.
+ */
+async function resumeSession(
+  origin: string, description: SessionDescription, proof: SessionProof, { sessions, directory }: RendezvousDesk,
+): Promise<Session | undefined | 'unavailable'> {
+  const isHere = sessions.get(proof.session) !== undefined
+  const home = isHere || !sessions.isProven(proof) ? undefined : await directory?.homeOf(proof)
+  const answer = home === undefined || home === 'unavailable'
+    ? home : await directory?.ask(home, { kind: 'resume', proof })
+  if (answer === 'unavailable') return answer
+  if (answer?.status === 200) return undefined
+  const session = sessions.resume(monotonicNow(), origin, description, proof)
+  if (session === 'full') throw FULL
+  if (session === 'refused') throw SECRET
+  const announced = await directory?.announce(session, home) ?? 'ok'
+  if (announced === 'ok' || announced === 'unavailable' || (announced === 'full' && isHere)) return session
+  directory?.onLost(session)
+  throw announced === 'full' ? FULL : announced === 'taken' ? MOVED : SECRET
 }
 
 /** Answers another instance about a session that lives here. */
@@ -99,15 +132,13 @@ export function addRendezvousRoutes(app: Site, desk: RendezvousDesk): void {
 }
 
 function addSessions(app: Site, desk: RendezvousDesk): void {
-  const { sessions, counts, directory } = desk
+  const { counts } = desk
   app.post('/v1/sessions', {
     schema: { body: NewSession, response: { 201: SessionAnswer, '4xx': Refusal, '5xx': Refusal } },
   }, async (request, reply) => {
     const { strong = false, ...description } = request.body
-    const session = sessions.create(monotonicNow(), originOf(request), description, strong)
-    if (session === 'full') throw FULL
+    const session = await makeSession(originOf(request), description, strong, desk)
     counts.created++
-    await directory?.announce(session)
     return reply.code(201).send(answerOf(session, desk, request))
   })
   app.put('/v1/sessions/:session', {
@@ -117,22 +148,13 @@ function addSessions(app: Site, desk: RendezvousDesk): void {
   }, async (request, reply) => {
     const { code, key, secret, ...description } = request.body
     const proof = { session: request.params.session, code, key, secret }
-    const isElsewhere = sessions.isProven(proof) && sessions.get(proof.session) === undefined
-      && await isAtHome(proof, directory)
-    if (isElsewhere === 'unavailable') {
+    const session = await resumeSession(originOf(request), description, proof, desk)
+    if (session === 'unavailable') {
       counts.unavailable++
       throw storeAway(reply)
     }
-    if (isElsewhere) {
-      counts.resumed++
-      return answerOf({ id: proof.session, code, key }, desk, request)
-    }
-    const session = sessions.resume(monotonicNow(), originOf(request), description, proof)
-    if (session === 'full') throw FULL
-    if (session === 'refused') throw new HttpRefusal(403, 'secret', 'Not the host of it.', 'Make a new session.')
     counts.resumed++
-    await directory?.announce(session, true)
-    return answerOf(session, desk, request)
+    return answerOf(session ?? { id: proof.session, code, key }, desk, request)
   })
 }
 

@@ -19,9 +19,17 @@ import type { Session, SessionProof, Sessions } from './sessions.ts'
 /** How long a home is known without a renewal. */
 const HOME_MS = 30_000
 const RENEW_MS = 10_000
+/** Sessions that are renewed at the same time: 10,000 one after the other take longer than a round. */
+const RENEWALS_MAX = 100
 const ANSWER_MS = 1000
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
+
+/**
+ * Whether an instance became the home of a session. `taken`: another one is. `code-taken`: another session has its
+ * code. `unavailable`: the next round tries again.
+ */
+export type Announced = 'ok' | 'taken' | 'code-taken' | 'full' | Unavailable
 
 /** A request to the home of a session. */
 export type HomeRequest =
@@ -66,6 +74,7 @@ export class SessionDirectory {
   readonly #waiting = new Map<string, (result: HomeAnswer | undefined) => void>()
   readonly #timer: NodeJS.Timeout
   readonly #stop: () => void
+  #isRenewing = false
 
   constructor(leases: Leases, sessions: Sessions) {
     this.#leases = leases
@@ -81,13 +90,18 @@ export class SessionDirectory {
     this.#stop()
   }
 
-  /** This instance is the home of a session. `isTakenOver`: another one was, and is away. */
-  async announce(session: Session, isTakenOver: boolean = false): Promise<boolean> {
-    const ids = [session.id, idOfCode(session.code)]
-    if (isTakenOver) for (const id of ids) await this.#leases.take('code', id)
-    const puts = await Promise.all(ids.map(async (id) =>
-      await this.#leases.put('code', id, this.instance, this.instance, HOME_MS)))
-    return !puts.includes('taken')
+  /** This instance is the home of a session. `away`: the instance that was, and is away. */
+  async announce(session: Session, away?: string): Promise<Announced> {
+    const code = idOfCode(session.code)
+    // The id is first: of two instances that become the home at once, the one that has it takes the code too.
+    if (away !== undefined) await this.#leases.drop('code', session.id, away)
+    const said = await this.#put(session.id)
+    // The code is put at once: without a home, it would be a wrong code for guests.
+    if (away !== undefined && said === 'ok') void this.#leases.drop('code', code, away)
+    const announced = said !== 'ok' ? said : await this.#put(code)
+    // It ended in the meantime.
+    if (this.#sessions.get(session.id) === undefined) await this.#forget(session)
+    return said === 'ok' && announced === 'taken' ? 'code-taken' : announced
   }
 
   /** The other instance that is the home of a session, by its id or its code. Undefined: there is none. */
@@ -150,7 +164,23 @@ export class SessionDirectory {
   }
 
   async #renew(): Promise<void> {
-    for (const session of this.#sessions.all) if (!await this.announce(session)) this.onLost(session)
+    if (this.#isRenewing) return
+    this.#isRenewing = true
+    const { all } = this.#sessions
+    for (let at = 0; at < all.length; at += RENEWALS_MAX)
+      await Promise.all(all.slice(at, at + RENEWALS_MAX).map(async (session) => await this.#renewOne(session)))
+    this.#isRenewing = false
+  }
+
+  async #renewOne(session: Session): Promise<void> {
+    const isHere = (): boolean => this.#sessions.get(session.id) === session
+    const announced = isHere() ? await this.announce(session) : 'ok'
+    if ((announced === 'taken' || announced === 'code-taken') && isHere()) this.onLost(session)
+  }
+
+  async #put(id: string): Promise<'ok' | 'taken' | 'full' | Unavailable> {
+    const put = await this.#leases.put('code', id, this.instance, this.instance, HOME_MS)
+    return typeof put === 'number' ? 'ok' : put === 'invalid' ? 'full' : put
   }
 
   async #forget({ id, code }: Session): Promise<void> {

@@ -43,8 +43,8 @@ export const LEASE_KINDS = {
   seat: 100_000,
   /** One instance that acts for all. */
   leader: 100,
-  /** Join codes. */
-  code: 20_000,
+  /** Sessions of join codes, each of which has two: its id and its code. 20,000 are those of two full instances. */
+  code: 40_000,
   /** Ids of tokens that were spent. They are small, and live as long as their token. */
   token: 200_000,
   /** Packet relays. */
