@@ -57,6 +57,8 @@ describe.skipIf(!hasRedis)('in a redis-server that fails', () => {
       await wait(20)
     }
     expect(Math.max(...slowest)).toBeLessThan(ANSWER_MS_MAX)
+    // Only calls that were made before the first one failed have waited.
+    expect(slowest.slice(2).filter((ms) => ms > ANSWER_MS_MAX / 2)).toEqual([])
     expect(leases.isDegraded).toBe(true)
     server.thaw()
     const backMs = await timed(async () => await until(async () => await leases.get('listing', kept) !== 'unavailable'))

@@ -1,9 +1,10 @@
 /**
  * Leases in Redis, shared by several processes.
  *
- * A call waits `STORE_DEADLINE_MS` at most. After a failed call, other calls answer `unavailable` at once, except one
- * in `PROBE_MS`: requests do not pile up before a Redis that is frozen. A connection without any answer for `SILENT_MS`
- * is replaced, because TCP may wait minutes before it repeats data that a broken network lost.
+ * A call waits `STORE_DEADLINE_MS` at most. After a failed call, all calls answer `unavailable` at once until Redis has
+ * answered a PING, which is sent every `PROBE_MS`: a request of several calls waits for one deadline at most. A
+ * connection without any answer for `SILENT_MS` is replaced, because TCP may wait minutes before it repeats data that a
+ * broken network lost.
  *
  * Nothing is persisted, and an emptied Redis is full again after the owners' next renewals.
  */
@@ -18,7 +19,7 @@ import {
 import { isPut, isTtl, pageSize } from './memory-leases.ts'
 import { COUNT, PAGE, PUT, TAKE, TOUCH, type RedisScript } from './redis-scripts.ts'
 
-/** While calls fail, one in this time is tried, in ms. */
+/** The pause between two PINGs after a failed call, in ms. */
 const PROBE_MS = 100
 /** After this long without an answer a new connection is made, in ms. */
 const SILENT_MS = 2000
@@ -64,7 +65,7 @@ export class RedisLeases implements Leases {
   /** The clock of Redis minus ours, in ms. */
   #offsetMs: number | undefined
   #failedSince: number | undefined
-  #probedAt = -Infinity
+  #probe: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(redis: Redis) {
@@ -160,6 +161,7 @@ export class RedisLeases implements Leases {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    clearTimeout(this.#probe)
     this.#redis.disconnect()
     this.#subscriber?.disconnect()
   }
@@ -188,20 +190,31 @@ export class RedisLeases implements Leases {
   }
 
   async #call<Answer>(ask: (redis: Redis) => Promise<Answer>): Promise<Answer | Unavailable> {
+    if (this.#isClosed || this.#failedSince !== undefined) return 'unavailable'
     const now = monotonicNow()
-    if (this.#isClosed || (this.#failedSince !== undefined && now - this.#probedAt < PROBE_MS)) return 'unavailable'
-    this.#probedAt = now
     try {
-      const answer = await ask(this.#redis)
-      this.#failedSince = undefined
-      return answer
+      return await ask(this.#redis)
     } catch {
       this.#failedSince ??= now
-      if (this.#redis.status === 'ready' && monotonicNow() - this.#failedSince > SILENT_MS) {
+      this.#probe ??= setTimeout(() => void this.#ping(), PROBE_MS).unref()
+      return 'unavailable'
+    }
+  }
+
+  /** Calls are made again after Redis has answered. */
+  async #ping(): Promise<void> {
+    try {
+      // An error of Redis is an answer.
+      await this.#redis.ping().catch((error: Error) => { if (error.name !== 'ReplyError') throw error })
+      this.#probe = this.#failedSince = undefined
+    } catch {
+      if (this.#isClosed) return
+      const silentMs = monotonicNow() - (this.#failedSince ?? 0)
+      if (this.#redis.status === 'ready' && silentMs > SILENT_MS) {
         this.#failedSince = monotonicNow()
         this.#redis.disconnect(true)
       }
-      return 'unavailable'
+      this.#probe = setTimeout(() => void this.#ping(), PROBE_MS).unref()
     }
   }
 }
