@@ -7,59 +7,56 @@ import { hasRedis } from '../contract/redis-server.ts'
 import type { ChaosRow } from './chaos-row.ts'
 import { type ChaosStage, ended, freePort, roomsOf, sleep, status, until } from './chaos-stage.ts'
 import { haproxy } from './haproxy.ts'
-import { percentile } from './players.ts'
-import { askSeat, twoMatches } from './rows-fleet.ts'
+import { twoMatches } from './rows-fleet.ts'
+import { WATCH_BARS, watchServices } from './service-watch.ts'
 
 const BACK_MS = 11_000
-const ANSWER_MS = 600
 const missing = hasRedis ? undefined : 'redis-server is not installed'
 
-/** How long `GET /rooms` takes, for a while, and how often it failed. */
-async function browse(fleet: string, forMs: number): Promise<{ p99: number; failed: number }> {
-  const times: number[] = []
-  let failed = 0
-  for (const end = performance.now() + forMs; performance.now() < end;) {
-    const startedAt = performance.now()
-    if (await status(`${fleet}/rooms`, 5000) !== 200) failed++
-    times.push(performance.now() - startedAt)
-    await sleep(20)
-  }
-  return { p99: percentile(times, 0.99), failed }
+/** A fleet service and a tracker with a store that fails: players go on, and every request is answered. */
+async function failStore(
+  stage: ChaosStage, { store, isAway, fail }: {
+    readonly store: string
+    readonly isAway: boolean
+    /** Breaks the store. Returns what heals it. */
+    fail(): Promise<() => Promise<void>>
+  },
+  isLong: boolean,
+): Promise<{ readonly [figure: string]: number }> {
+  const fleet = await stage.fleet(['--store', store])
+  const tracker = await stage.service('track', ['--publish', 'open', '--rate-limit', '100000/min', '--store', store])
+  const players = await twoMatches(stage, fleet.url)
+  const heal = await fail()
+  // Players get seats meanwhile: the list of before is good enough.
+  const answers = await watchServices({ fleet: fleet.url, tracker: tracker.url }, isLong ? 15_000 : 4000, isAway)
+  // An instance that knows nothing sees only what is in the store.
+  const other = await stage.fleet(['--store', store])
+  const healedAt = performance.now()
+  await heal()
+  await until(async () => (await roomsOf(other.url)).rooms.length >= 2, 'both rooms are listed')
+  return { ...answers, lost_matches: players.lostCount, listed_again_ms: performance.now() - healedAt }
 }
 
-/** While `fail` is in effect players go on, requests are answered, and afterwards everything is listed again. */
-function redisRow(
-  name: string, what: string, fail: (redis: Awaited<ReturnType<ChaosStage['redis']>>) => Promise<() => Promise<void>>,
-): ChaosRow {
+const STORE_BARS = { ...WATCH_BARS, lost_matches: 0, listed_again_ms: BACK_MS }
+
+type FailRedis = (redis: Awaited<ReturnType<ChaosStage['redis']>>) => Promise<() => Promise<void>>
+
+function redisRow(name: string, what: string, fail: FailRedis, isAway: boolean = true): ChaosRow {
   return {
-    name, what, missing,
-    bars: { lost_matches: 0, answer_ms_p99: ANSWER_MS, failed_answers: 0, failed_seats: 0, listed_again_ms: BACK_MS },
-    async run(stage) {
+    name, what, missing, bars: STORE_BARS,
+    async run(stage, isLong) {
       const redis = await stage.redis()
-      const fleet = await stage.fleet(['--store', redis.url])
-      const players = await twoMatches(stage, fleet.url)
-      const heal = await fail(redis)
-      const answers = await browse(fleet.url, 4000)
-      // A new player gets a seat: the list of before is good enough.
-      const seat = await askSeat(fleet.url)
-      await heal()
-      // An instance that knows nothing sees only what is in the store.
-      const other = await stage.fleet(['--store', redis.url])
-      const listed = await until(async () => (await roomsOf(other.url)).rooms.length >= 2, 'both rooms are listed')
-      return {
-        lost_matches: players.lostCount, answer_ms_p99: answers.p99, failed_answers: answers.failed,
-        failed_seats: Number(seat.status !== 200), listed_again_ms: listed,
-      }
+      return await failStore(stage, { store: redis.url, isAway, fail: () => fail(redis) }, isLong)
     },
   }
 }
 
-const redisKilled = redisRow('redis-killed', 'kill -9 of Redis, and an empty one after 4 s', async (redis) => {
+const redisKilled = redisRow('redis-killed', 'kill -9 of Redis, an empty one after 4 s (--long: 15)', async (redis) => {
   await redis.kill()
   return () => redis.restart()
 })
 
-const redisFrozen = redisRow('redis-frozen', 'Redis stands still for 4 s (SIGSTOP)', async (redis) => {
+const redisFrozen = redisRow('redis-frozen', 'Redis stands still for 4 s (SIGSTOP; --long: 15)', async (redis) => {
   redis.freeze()
   return async () => redis.thaw()
 })
@@ -67,35 +64,31 @@ const redisFrozen = redisRow('redis-frozen', 'Redis stands still for 4 s (SIGSTO
 const redisFlushed = redisRow('redis-flushed', 'Redis loses everything (FLUSHALL)', async (redis) => {
   await redis.flush()
   return async () => {}
-})
+}, false)
 
 const redisCutOff: ChaosRow = {
   name: 'redis-partitioned',
-  what: 'nothing passes between the fleet service and Redis for 4 s, and no connection is closed',
-  missing,
-  bars: { lost_matches: 0, answer_ms_p99: ANSWER_MS, failed_answers: 0, listed_again_ms: BACK_MS },
-  async run(stage) {
+  what: 'nothing passes between the services and Redis for 4 s (--long: 15), and no connection is closed',
+  missing, bars: STORE_BARS,
+  async run(stage, isLong) {
     const redis = await stage.redis()
     const line = await Line.open(redis.port)
-    const fleet = await stage.fleet(['--store', `redis://127.0.0.1:${line.port}`])
-    const players = await twoMatches(stage, fleet.url)
-    line.cut(true)
-    const answers = await browse(fleet.url, 4000)
-    await redis.flush()
-    line.cut(false)
-    const other = await stage.fleet(['--store', redis.url])
-    const listed = await until(async () => (await roomsOf(other.url)).rooms.length >= 2, 'both rooms are listed')
-    line.close()
-    return {
-      lost_matches: players.lostCount, answer_ms_p99: answers.p99, failed_answers: answers.failed,
-      listed_again_ms: listed,
+    const fail = async (): Promise<() => Promise<void>> => {
+      line.cut(true)
+      return async () => {
+        await redis.flush()
+        line.cut(false)
+      }
     }
+    const figures = await failStore(stage, { store: `redis://127.0.0.1:${line.port}`, isAway: true, fail }, isLong)
+    line.close()
+    return figures
   },
 }
 
 const twoWriters: ChaosRow = {
   name: 'double-owners',
-  what: 'two game servers claim the same room at two instances, 10,000 times',
+  what: 'two game servers claim the same room at two instances, 1,000 times (--long: 10,000)',
   missing,
   bars: { double_owners: 0, without_owner: 0 },
   async run(stage, isLong) {
@@ -127,7 +120,7 @@ const diskFull: ChaosRow = {
   name: 'disk-full',
   what: 'the disk of the results is full for some seconds',
   missing: process.getuid?.() === 0 ? undefined : 'a small disk cannot be mounted here',
-  bars: { acknowledged_lost: 0, not_stored: 0, stored_after_ms: 6000, lost_matches: 0 },
+  bars: { acknowledged_lost: 0, not_stored: 0, stored_after_ms: 5000, lost_matches: 0 },
   async run(stage) {
     const disk = `${stage.folder}/disk`
     mkdirSync(disk)
