@@ -12,6 +12,7 @@ import { lagCompensation } from './labs/lag-compensation.ts'
 import { packet } from './labs/packet.ts'
 import { predictAndReconcile } from './labs/predict-and-reconcile.ts'
 import { weather } from './labs/weather.ts'
+import type { Pen } from './pen.ts'
 
 // Whole matches are played here, and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 })
@@ -131,6 +132,26 @@ test.each(LABS)('[PLAY17] $name: a visitor that does what the hint says does not
       advance(stage, isHeld ? 1200 : 700)
       expect(stage.claim().isHeld, `${name} ${isHeld}`).not.toBe(false)
     }
+  }
+})
+
+test('[PLAY16] every chart names the units of both axes: seconds below, and the unit of its values at the left', () => {
+  const charts = LABS.flatMap((lab) => play(lab, 4).scope ?? [])
+  expect(charts.length).toBeGreaterThanOrEqual(3)
+  for (const chart of charts) {
+    const texts: { words: string; x: number; y: number }[] = []
+    const [width, height] = [520, 160]
+    const pen: Pen = {
+      width, height, square() {}, dot() {}, path() {},
+      text(words, x, y) { texts.push({ words, x, y }) },
+    }
+    chart.draw(pen)
+    const below = texts.filter(({ y }) => y === Math.max(...texts.map((text) => text.y)))
+    const left = texts.filter(({ x }) => x === Math.min(...texts.map((text) => text.x)))
+    expect(below.length, chart.title).toBeGreaterThan(3)
+    for (const { words } of below) expect(words, chart.title).toMatch(/^\d+\.\d s$/)
+    expect(left.length, chart.title).toBe(3)
+    for (const { words } of left) expect(words, chart.title).toMatch(/^-?\d+(\.\d+)? px$/)
   }
 })
 
