@@ -109,6 +109,27 @@ browserTest(
   },
 )
 
+browserTest('[DEV12] every row, graph and button has a tooltip', async (browser) => {
+  const page = await open(browser)
+  await look(page, 'page.devtools.open()')
+  await until(async () => await look(page, 'page.devtools.readings().draws > 5'))
+  const titles = await look<string[]>(page, `(() => {
+    const root = document.querySelector('tickwire-devtools').shadowRoot
+    const canvas = root.querySelector('canvas')
+    const titles = [...root.querySelectorAll('button')].map(({ title }) => title)
+    const { left, top, width, height } = canvas.getBoundingClientRect()
+    for (let y = 4; y < height - 4; y += 5) for (const x of [4, width - 4]) {
+      canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: left + x, clientY: top + y }))
+      titles.push(canvas.title)
+    }
+    return titles
+  })()`)
+  expect(titles).not.toContain('')
+  // Five numbers, ten rows and graphs below them, and the buttons.
+  expect(new Set(titles).size).toBeGreaterThan(20)
+  expect(titles).toContainEqual(expect.stringContaining('as tall as it is large'))
+})
+
 browserTest("[DEV2] its numbers are the server's: packets, bytes, traffic, bits of entities", async (browser) => {
   // A busy browser drops datagrams, and then the two counts differ rightly. A stream loses none.
   const page = await open(browser, '?websocket')

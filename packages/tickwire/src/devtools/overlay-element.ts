@@ -127,6 +127,10 @@ export class OverlayElement {
     }
     document.body.append(this.element)
     this.pen = penOn(canvas, canvas.clientWidth)
+    // The rows and graphs are pixels: the canvas has the tooltip of the one below the pointer.
+    canvas.addEventListener('pointermove', ({ offsetX, offsetY }) => {
+      canvas.title = this.pen?.explanationAt(offsetX, offsetY) ?? ''
+    })
   }
 
   /** Shows the transport, and why it is used. */

@@ -40,16 +40,39 @@ function drawNumbers(
     sum(traffic, ({ bytesOutPerSecond }) => bytesOutPerSecond),
   ]
   pen.tiles([
-    { name: 'round trip', ...duration(rttMs), ink: rttMs < 80 ? INK.good : rttMs < 180 ? INK.fair : INK.bad },
-    { name: 'jitter', ...duration(jitterMs), ink: jitterMs < 10 ? INK.good : jitterMs < 30 ? INK.fair : INK.bad },
+    {
+      name: 'round trip',
+      ...duration(rttMs),
+      ink: rttMs < 80 ? INK.good : rttMs < 180 ? INK.fair : INK.bad,
+      about: 'The time from this page to the server and back. Green is below 80 ms, red from 180 ms.',
+    },
+    {
+      name: 'jitter',
+      ...duration(jitterMs),
+      ink: jitterMs < 10 ? INK.good : jitterMs < 30 ? INK.fair : INK.bad,
+      about: 'How much the round trip varies from packet to packet. Green is below 10 ms, red from 30 ms.',
+    },
     {
       name: 'lost',
       value: (lossShare * 100).toFixed(1),
       unit: '%',
       ink: lossShare < 0.01 ? INK.good : lossShare < 0.05 ? INK.fair : INK.bad,
+      about: 'Packets of the server that did not arrive. Green is below 1 %, red from 5 %. Their rows are sent again.',
     },
-    { name: 'in', value: (bytesIn / 1000).toFixed(1), unit: 'kB/s', ink: INK.blue },
-    { name: 'out', value: (bytesOut / 1000).toFixed(1), unit: 'kB/s', ink: INK.violet },
+    {
+      name: 'in',
+      value: (bytesIn / 1000).toFixed(1),
+      unit: 'kB/s',
+      ink: INK.blue,
+      about: 'What this page receives, in kilobytes a second.',
+    },
+    {
+      name: 'out',
+      value: (bytesOut / 1000).toFixed(1),
+      unit: 'kB/s',
+      ink: INK.violet,
+      about: 'What this page sends, in kilobytes a second.',
+    },
   ])
   const ahead = clientTick - serverTick
   if (clientTick === 0) pen.line(`server tick ${serverTick}, we look on`, '')
@@ -58,8 +81,10 @@ function drawNumbers(
       `server tick ${serverTick}, we play ${Math.floor(clientTick)}`,
       `${ahead < 0 ? '' : '+'}${ahead.toFixed(1)}`,
     )
+  pen.explain('The newest tick of the server, the tick that this page plays, and how many ticks the page is ahead.')
   pen.line(`clock offset ${signed(clockOffsetMs)} ms`, `others ${interpolationMs.toFixed(0)} ms behind`)
   pen.skip(GAP)
+  pen.explain('The difference between the two clocks, and how late other players are drawn, to be drawn smoothly.')
 }
 
 function drawLagometer(
@@ -68,11 +93,13 @@ function drawLagometer(
   { received, late, lost, extrapolatedDraws }: Readings,
 ): void {
   pen.heading('Lagometer', `${received} received  ${late} late  ${lost} lost`)
+  pen.explain('Packets of the server since the overlay was opened.')
   const { capacity, length } = guesses
   pen.columns(10, capacity, () => 1, (at) => {
     const index = at - (capacity - length)
     return index < 0 ? '' : guesses.at(index) === 1 ? INK.violet : 'rgba(98,180,255,0.35)'
   })
+  pen.explain('A column for each draw. Violet: no update came in time, so that others were extrapolated.')
   pen.skip(2)
   const first = fates.newest - PACKETS_SHOWN + 1
   pen.columns(
@@ -91,6 +118,7 @@ function drawLagometer(
     [`draws extrapolated: ${extrapolatedDraws}`, INK.violet],
   ])
   pen.skip(GAP)
+  pen.explain('A column for each packet, as tall as it is large. Yellow came after a later packet, red not at all.')
 }
 
 function drawRoundTrip(pen: Pen, { rtts }: Watcher, { rttMs, jitterMs }: Readings): void {
@@ -98,6 +126,7 @@ function drawRoundTrip(pen: Pen, { rtts }: Watcher, { rttMs, jitterMs }: Reading
   pen.heading('Round trip', `${rttMs.toFixed(1)} ± ${jitterMs.toFixed(1)} ms, scale ${max.toFixed(0)}`)
   pen.curve(36, rtts, 0, max, INK.blue, [rttMs])
   pen.skip(GAP)
+  pen.explain('The round trip over the last seconds. A slow rise and a sudden fall: a buffer on the path is full.')
 }
 
 function drawTicks(pen: Pen, { tickTimes }: Watcher, { tickMs, tickMsMax, tickBudgetMs }: Readings): void {
@@ -110,6 +139,7 @@ function drawTicks(pen: Pen, { tickTimes }: Watcher, { tickMs, tickMsMax, tickBu
     return share < 0.5 ? INK.good : share < 1 ? INK.fair : INK.bad
   })
   pen.skip(GAP)
+  pen.explain('What a tick takes on this machine. Yellow is above half of what it may take; red makes inputs late.')
 }
 
 function drawInputs(pen: Pen, { margins }: Watcher, { marginTicks, leadMs, lateInputs }: Readings): void {
@@ -122,6 +152,7 @@ function drawInputs(pen: Pen, { margins }: Watcher, { marginTicks, leadMs, lateI
   )
   pen.curve(36, margins, -2, 5, isEarly ? INK.good : INK.bad, [0])
   pen.skip(GAP)
+  pen.explain('How early inputs arrive at the server, in ticks. Below the line they are late, and the lead grows.')
 }
 
 function drawRollbacks(pen: Pen, { rollbacks, resteppedTicks, mistakes }: Readings): void {
@@ -137,6 +168,7 @@ function drawRollbacks(pen: Pen, { rollbacks, resteppedTicks, mistakes }: Readin
       )
   }
   pen.skip(GAP)
+  pen.explain('The last mispredictions: tick, first field that differed, predicted and true value, and their distance.')
 }
 
 /** One misprediction as a line of text. */
@@ -163,6 +195,7 @@ function drawBytes(pen: Pen, { traffic, entities, fields, entryBits }: Readings)
       )
   }
   pen.skip(4)
+  pen.explain('Bytes by kind of data. "packets" is headers, acknowledgements and authentication tags.')
   pen.heading('Snapshots by entity and field', `${(entryBits / 8000).toFixed(1)} kB so far`)
   const [largest] = entities
   const total = Math.max(
@@ -181,6 +214,7 @@ function drawBytes(pen: Pen, { traffic, entities, fields, entryBits }: Readings)
     const share = second.bits / total
     pen.bar(`${second.name}, ${second.entries} entries`, percent(share), share, INK.violet)
   }
+  pen.explain('What snapshots spend on each entity. An entry is one object in one snapshot.')
   for (let at = 0; at < FIELDS_SHOWN; at++) {
     const field = fields[at]
     if (field === undefined) pen.line('', '')
@@ -192,6 +226,7 @@ function drawBytes(pen: Pen, { traffic, entities, fields, entryBits }: Readings)
         INK.good,
       )
   }
+  pen.explain('The fields that cost most. To send less, begin with the longest bar.')
 }
 
 function sum<T>(all: readonly T[], of: (each: T) => number): number {

@@ -24,6 +24,22 @@ const MONO = '11px ui-monospace, "SF Mono", Menlo, Consolas, monospace'
 const LARGE = '600 17px ui-monospace, "SF Mono", Menlo, Consolas, monospace'
 const LINE = 15
 
+/** A part of the picture, and the text that explains it. */
+interface Explained {
+  readonly right: number
+  readonly bottom: number
+  readonly text: string
+}
+
+/** A number with its name below it. `about` explains it. */
+export interface Tile {
+  readonly name: string
+  readonly value: string
+  readonly unit: string
+  readonly ink: string
+  readonly about: string
+}
+
 export class Pen {
   /** The current vertical position. */
   y = 0
@@ -31,6 +47,8 @@ export class Pen {
   #isGraphsOnly = false
   readonly width: number
   readonly #context: CanvasRenderingContext2D
+  /** From top to bottom, and from left to right. Each begins where the one before it ends. */
+  readonly #explained: Explained[] = []
 
   constructor(context: CanvasRenderingContext2D, width: number) {
     this.#context = context
@@ -40,12 +58,25 @@ export class Pen {
   begin(height: number, isGraphsOnly: boolean): void {
     this.y = 0
     this.#isGraphsOnly = isGraphsOnly
-    if (!isGraphsOnly) this.#context.clearRect(0, 0, this.width, height)
+    if (!isGraphsOnly) {
+      this.#context.clearRect(0, 0, this.width, height)
+      this.#explained.length = 0
+    }
     this.#context.textBaseline = 'alphabetic'
   }
 
   skip(pixels: number): void {
     this.y += pixels
+  }
+
+  /** The text explains all rows and graphs since the last explanation. */
+  explain(text: string): void {
+    if (!this.#isGraphsOnly) this.#explained.push({ right: this.width, bottom: this.y, text })
+  }
+
+  /** The explanation of a place of the picture, '' for none. */
+  explanationAt(x: number, y: number): string {
+    return this.#explained.find(({ right, bottom }) => x <= right && y <= bottom)?.text ?? ''
   }
 
   /** A heading on the left, its current value on the right. */
@@ -63,13 +94,11 @@ export class Pen {
     context.textAlign = 'left'
   }
 
-  /** Numbers side by side, each above its name. */
-  tiles(
-    tiles: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly ink: string }[],
-  ): void {
+  /** Numbers side by side, each above its name and with its explanation. */
+  tiles(tiles: readonly Tile[]): void {
     const context = this.#context
     const step = this.width / tiles.length
-    if (!this.#isGraphsOnly) tiles.forEach(({ name, value, unit, ink }, at) => {
+    if (!this.#isGraphsOnly) tiles.forEach(({ name, value, unit, ink, about }, at) => {
       const x = at * step
       context.font = LARGE
       context.fillStyle = ink
@@ -79,6 +108,7 @@ export class Pen {
       context.fillStyle = INK.dim
       context.fillText(unit, x + wide + 3, this.y + 18)
       context.fillText(name, x, this.y + 32)
+      this.#explained.push({ right: x + step, bottom: this.y + 38, text: about })
     })
     this.y += 38
   }
