@@ -6,7 +6,7 @@
  * network, in each direction: latency, jitter, loss.
  */
 
-import type { CloseReason } from 'tickwire'
+import type { CloseReason, View } from 'tickwire'
 import type { Devtools } from 'tickwire/devtools'
 import { botLevel } from './bot-levels.ts'
 import { Fighter, Seat } from './definitions.ts'
@@ -279,6 +279,11 @@ function closeChat(): void {
   screenCanvas.focus()
 }
 
+function fightersOf(view: View | undefined): object[] {
+  return [...(view?.each(Fighter) ?? [])]
+    .map(({ id, owner, at: { x, y, z }, health, weapon }) => ({ id, owner, x, y, z, health, weapon }))
+}
+
 /** For tests and debugging: exposes the state of this page by name. */
 function expose(session: Session): void {
   const arena = {
@@ -286,16 +291,10 @@ function expose(session: Session): void {
     session,
     controls,
     counts: playing?.counts,
-    fighters: () =>
-      [...(playing?.view?.each(Fighter) ?? [])].map(({ id, owner, at: { x, y, z }, health, weapon }) => ({
-        id,
-        owner,
-        x,
-        y,
-        z,
-        health,
-        weapon,
-      })),
+    /** As drawn. */
+    fighters: () => fightersOf(playing?.view),
+    /** As the server sent them last. */
+    received: () => fightersOf(session.overlay?.truth()),
     seats: () =>
       [...(playing?.view?.each(Seat) ?? [])].map(({ owner, name, frags, deaths }) => ({ owner, name, frags, deaths })),
     get following() {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { Serving } from 'tickwire/node'
+import { createBot } from '../../games/arena/bots.ts'
 import type { input } from '../../games/arena/definitions.ts'
 import { LIMITS } from '../../games/arena/game.ts'
 import { serveArena } from '../../games/arena/start-arena.ts'
@@ -14,7 +15,7 @@ import { browserTest } from './browser-test.ts'
 
 const PICTURES = fileURLToPath(new URL('../../test-results', import.meta.url))
 
-declare const arena: Probe & { readonly session: { readonly rttMs: number } }
+declare const arena: Probe & { readonly session: { readonly rttMs: number }; received: Probe['fighters'] }
 
 let serving: Serving<typeof input>
 let mistakes: string[] = []
@@ -93,6 +94,45 @@ browserTest('[ARENA24] without prediction an own step is drawn a round trip late
   expect(soon).toBeLessThan(late - 80)
   expect(mistakes).toEqual([])
 })
+
+browserTest('[ARENA24] without interpolation a rival is drawn at its newest received row', async (browser) => {
+  serving.host.addBot(createBot(0, 128, 'gentle'))
+  const page = await openArena(browser, serving.url, mistakes, '&weather=50ms,0ms,0%')
+  await playArena(page)
+  await page.waitForFunction(() => arena.fighters().some(({ owner }) => owner !== arena.peer))
+  await page.waitForSelector('#menu', { state: 'hidden' })
+  const smooth = await rivalsApart(page)
+  await page.keyboard.press('p')
+  expect(await page.isChecked('#smooth')).toBe(false)
+  const plain = await rivalsApart(page)
+  for (const { moving } of [smooth, plain]) expect(moving).toBeGreaterThan(30)
+  expect(plain.apart).toBe(0)
+  // An interpolated rival is drawn in the past: at its newest row only by chance.
+  expect(smooth.apart).toBeGreaterThan(smooth.moving * 0.9)
+  expect(mistakes).toEqual([])
+})
+
+/** In how many draws a rival moved, and in how many of these it was drawn elsewhere than its newest row has it. */
+async function rivalsApart(page: Page): Promise<{ readonly moving: number; readonly apart: number }> {
+  return await page.evaluate(async () => {
+    // The switch has an effect from the next draw on.
+    for (let draws = 0; draws < 3; draws++) await new Promise(requestAnimationFrame)
+    const rivalOf = (all: ReturnType<Probe['fighters']>) => all.find(({ owner }) => owner !== arena.peer)
+    let [moving, apart] = [0, 0]
+    let before = rivalOf(arena.received())
+    for (const until = performance.now() + 20_000; moving < 120 && performance.now() < until;) {
+      await new Promise(requestAnimationFrame)
+      const [drawn, received] = [rivalOf(arena.fighters()), rivalOf(arena.received())]
+      const isMoving = before?.id === received?.id && (before?.x !== received?.x || before?.z !== received?.z)
+      before = received
+      // A fighter that has just begun a life is not interpolated yet.
+      if (!isMoving || drawn === undefined || received === undefined || drawn.id !== received.id) continue
+      moving++
+      if (drawn.x !== received.x || drawn.y !== received.y || drawn.z !== received.z) apart++
+    }
+    return { moving, apart }
+  })
+}
 
 /** Milliseconds from the key press to the first draw that shows the step: the median of three, each from rest. */
 async function stepMs(page: Page): Promise<number> {
