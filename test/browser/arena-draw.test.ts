@@ -38,11 +38,12 @@ browserTest('[ARENA22] a match of bots that fight and die leaves no GPU object b
   const first = await play(40)
   expect(first.kills).toBeGreaterThan(5)
   const looks: Look[] = []
-  for (let round = 0; round < form(1, 9); round++) looks.push(await play(form(25, 60)))
+  // The long form plays ten minutes of match time.
+  for (let round = 0; round < form(1, 10); round++) looks.push(await play(form(25, 60)))
   const last = looks.at(-1)!
   expect(last.kills).toBeGreaterThan(first.kills + 3)
   // A label more or less is a fighter that lives or waits.
   const labels = Math.max(0, last.fighters - first.fighters)
   expect(last.alive, JSON.stringify([first, ...looks])).toBeLessThanOrEqual(first.alive + labels)
   expect(mistakes).toEqual([])
-})
+}, form(180_000, 1_800_000))
