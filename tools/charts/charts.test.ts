@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readRepository, repositoryOf } from '../tidy/repository.ts'
 import { ROOT } from '../typecheck.ts'
-import { chartFindings, drawCharts } from './charts.ts'
+import { chartFindings, drawCharts, shownCharts } from './charts.ts'
 import { claimFindings, fixedClaims, readFigures } from './figures.ts'
 
 const RESULTS = `## End to end
@@ -35,6 +35,26 @@ test('[CHART1] a chart that is not what the results say is found, and drawn agai
     .toMatchObject([{ path: 'docs/pictures/chart-e2e.svg' }])
   expect(chartFindings(repositoryOf({ ...texts, 'docs/benchmarks.md': '![](pictures/chart-e2e.svg)' })))
     .toMatchObject([{ path: 'docs/benchmarks.md', problem: 'does not show docs/pictures/chart-bits.svg' }])
+})
+
+test('[CHART1] relay, services and lockstep have charts once there are figures, and sections on the page', () => {
+  const row = (bench: string, figure: string): string => `| [${bench}](#${bench}) | \`${figure}\n`
+  const rows = [
+    row('relay', 'forward_cpu_ratio_coturn` | 0.6 |  | ≤ 1.1 | coturn |'),
+    row('services', 'browse_ratio_fastify_redis` | 4 x | 2..5 | ≥ 2 | fastify with Redis |'),
+    row('lockstep', 'tlv_ratio_naive` | 0.1 x |  | ≤ 0.2 | structs |'),
+  ]
+  const texts = { 'bench/RESULTS.md': rows.join(''), 'docs/benchmarks.md': '# Benchmarks\n' }
+  const charts = drawCharts(repositoryOf(texts))
+  expect([...charts.keys()]).toEqual(['relay', 'services', 'lockstep'].map((name) => `docs/pictures/chart-${name}.svg`))
+  // A rate is shown as a cost, so that less is better in all charts.
+  expect(charts.get('docs/pictures/chart-services.svg'))
+    .toMatch(/>1 \/ browse_ratio_fastify_redis<.*bound 0.5<.*>0.25</s)
+  const shown = shownCharts(repositoryOf(texts))
+  expect(shown.get('docs/benchmarks.md')).toContain('\n## Forwarding packets between players, beside coturn\n')
+  const whole = repositoryOf({ ...texts, ...Object.fromEntries([...charts, ...shown]) })
+  expect(chartFindings(whole)).toEqual([])
+  expect(shownCharts(whole).size).toBe(0)
 })
 
 test('[CHART2] a claim has the value of its figure, or is found and corrected', () => {

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fixedReports } from '../api/report.ts'
-import { chartFindings, drawCharts } from '../charts/charts.ts'
+import { chartFindings, CHARTS_PAGE, drawCharts, shownCharts } from '../charts/charts.ts'
 import { claimFindings, fixedClaims } from '../charts/figures.ts'
 import { commandLine } from '../command-line.ts'
 import { docsCodeFindings, fixedDocs } from '../docs-code.ts'
@@ -49,7 +49,8 @@ process.exitCode = areTypesRight && findings.length === 0 ? 0 : 1
 
 function fix(before: Repository): void {
   const fresh = new Map([...fixedDocs(before), ...fixedReports(before)])
-  for (const [path, text] of [...drawCharts(before), ...fixedClaims(before)])
+  const claims = fixedClaims(before)
+  for (const [path, text] of [...drawCharts(before), ...claims, ...shownCharts(before, claims.get(CHARTS_PAGE))])
     if (before.texts.get(path) !== text) fresh.set(path, text)
   if (traceabilityDrift(before).length > 0) fresh.set(TRACEABILITY_PATH, fixedTraceability(before))
   const ratchet = tightenedRatchet(before)
