@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandLine, misuse, wholeNumber } from '../command-line.ts'
+import { releaseLines, runRelease } from '../release.ts'
 import { runSettingMutants } from '../settings-mutants.ts'
 import { ROOT } from '../typecheck.ts'
 import { runVitest } from '../vitest-run.ts'
@@ -14,16 +15,22 @@ npm run prove -- NAME [options]      Runs the long form of a proof; the short fo
                      the settings test must find all of them
   tests              every test that has a long form, with more seeds and longer matches than in npm test
   real-rows          of those, a reader made from docs/wire alone against a real server: 20 s a match instead of 2
+  release            everything that runs before a release, in its order, up to the first failure
 
+  --list             release: prints the commands and their times, and runs nothing
   --only TEXT        settings-mutants: the bugs whose name contains it; tests: the files whose path contains it
   --jobs N           settings-mutants: processes at once (default 2)`
 
-const { values, positionals } = commandLine(HELP, { only: { type: 'string' }, jobs: { type: 'string' } })
+const { values, positionals } = commandLine(HELP, {
+  only: { type: 'string' }, jobs: { type: 'string' }, list: { type: 'boolean' },
+})
 const [proof] = positionals
 if (positionals.length > 1) misuse(HELP, `one proof at a time, not ${JSON.stringify(positionals.join(' '))}`)
 if (proof === 'settings-mutants') await proveSettings()
 else if (proof === 'tests') await proveTests(values.only ?? '')
 else if (proof === 'real-rows') await proveTests('test/reference/real-rows.test.ts')
+else if (proof === 'release' && values.list === true) console.log(releaseLines().join('\n'))
+else if (proof === 'release') process.exitCode = runRelease(ROOT) ? 0 : 1
 else misuse(HELP, `there is no proof ${JSON.stringify(proof ?? '')}`)
 
 async function proveSettings(): Promise<void> {
