@@ -77,6 +77,7 @@ test('[ISSUE1] a host gets a publish token from one program and shows it to anot
   for (const [args, expected] of [
     [['track', '--heartbeat-tll', '30s'], /Did you mean --heartbeat-ttl\?/],
     [['track', '--rate-limit', 'often'], /--rate-limit: not a rate/], [['track', '--publish', 'all'], /unknown rule/],
+    [['all', '--store', 'redis://127.0.0.1'], /--store: needs --key-file/],
     [['issue', '--api-key', apiKey], /--key: missing/], [['track', '--store', 'mysql://x'], /--store: not a store/],
   ] as const) {
     const refused = new Program(CLI, args)

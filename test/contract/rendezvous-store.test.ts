@@ -3,7 +3,7 @@
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createSite, listenSite } from '../../packages/services/src/http/site.ts'
-import { serveRendezvous, type ServingRendezvous } from '../../packages/services/src/index.ts'
+import { serveAll, serveRendezvous, type ServingRendezvous } from '../../packages/services/src/index.ts'
 import { addRendezvous } from '../../packages/services/src/rendezvous/serve-rendezvous.ts'
 import { SessionDirectory } from '../../packages/services/src/rendezvous/session-directory.ts'
 import { type Session, Sessions } from '../../packages/services/src/rendezvous/sessions.ts'
@@ -13,7 +13,7 @@ import { MemoryLeases } from '../../packages/services/src/store/memory-leases.ts
 import { Rendezvous } from '../../packages/tickwire/src/core/client/rendezvous.ts'
 import { nodeRendezvous } from '../../packages/tickwire/src/node/rendezvous-machine.ts'
 import { hasRedis, RedisServer } from './redis-server.ts'
-import { type Answer, ask } from './tracker-stage.ts'
+import { type Answer, ask, TestHost } from './tracker-stage.ts'
 
 const FACTS = { fingerprint: '00'.repeat(8), identity: '00'.repeat(32), capacity: 4 }
 const secretKey = new Uint8Array(32).fill(9)
@@ -73,6 +73,19 @@ test.skipIf(!hasRedis)('[CODE9] while the store is away, a code of another insta
   await expect.poll(async () => said(await join(home, code)), { timeout: 5000 }).toEqual(FOUND)
   expect((await resume(away)).status).toBe(200)
   expect([home.counts, away.counts].map(({ wrong, limited }) => [wrong, limited])).toEqual([[0, 0], [0, 0]])
+})
+
+test.skipIf(!hasRedis)('[ALL3] several processes with everything share their codes and listings', async () => {
+  const start = async (): ReturnType<typeof serveAll> => await serveAll({
+    port: 0, relayPort: 0, address: '127.0.0.1', publicAddress: '127.0.0.1', secretKey, store: redis.url,
+  })
+  const [here, there] = [await start(), await start()]
+  onTestFinished(async () => void await Promise.all([here.close(), there.close()]))
+  const { body } = await make(here)
+  expect(said(await join(there, body.code))).toEqual(FOUND)
+  expect((await ask('POST', `${here.url}v1/listings`, { listing: new TestHost(1).sign() })).status).toBe(201)
+  const page = async (): Promise<string> => String((await ask('GET', `${there.url}games`)).body)
+  await expect.poll(page, { timeout: 5000 }).toContain('match 1')
 })
 
 /** The memory of one process, which instances in it share. */

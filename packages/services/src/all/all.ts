@@ -9,6 +9,7 @@ import { readApiKey } from '../issue/issue.ts'
 import { readCards } from '../lockstep/lockstep.ts'
 import { DRAIN_OPTION } from '../http/readiness.ts'
 import { RENDEZVOUS_PORT_DEFAULT } from '../rendezvous/serve-rendezvous.ts'
+import { KEY_FILE_OPTION, readSessionKey } from '../rendezvous/session-key.ts'
 import { STORE_OPTION } from '../store/open-store.ts'
 import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { closeTraces, openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
@@ -32,6 +33,7 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
     federate: { kind: 'list', value: 'URL', help: 'another tracker whose games /games shows; at most 10, by https' },
     card: { kind: 'list', value: 'FILE', help: 'the card of a lockstep game, for its order relay' },
     'lockstep-port': { kind: 'whole', default: LOCKSTEP_PORT_DEFAULT, help: 'TCP port of the order relay' },
+    'key-file': KEY_FILE_OPTION,
     store: STORE_OPTION,
     drain: DRAIN_OPTION,
     'otel-exporter-otlp-endpoint': OTLP_OPTION,
@@ -40,6 +42,7 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
   },
   async start(options, world) {
     const { port, address, public: publicAddress, static: folder, origin, issuer, card, store, ops } = options
+    const secretKey = readSessionKey(options['key-file'], store)
     const traces = openTraces({ service: 'all', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveAll({
       tracer: traces?.tracer,
@@ -48,6 +51,7 @@ may publish games without a token. It runs until it gets SIGTERM or SIGINT.`,
       ...(issuer !== undefined && { issuer: readKeyOption('--issuer', issuer, 'issuer-secret') }),
       ...(address !== undefined && { address }), ...(publicAddress !== undefined && { publicAddress }),
       ...(folder !== undefined && { static: folder }), ...(store !== undefined && { store }),
+      ...(secretKey !== undefined && { secretKey }),
     })
     const lockstep = card.length === 0 ? undefined : await serveLockstep(readCards(card), {
       port: options['lockstep-port'], signals: false, ...(traces && { tracer: traces.tracer }),

@@ -29,7 +29,7 @@ export interface ServeAllOptions
   readonly publicAddress?: string
   /** Texts of 16 or more characters that may ask for tokens. Default: none, so no token is issued to others. */
   readonly apiKeys?: readonly string[]
-  /** `redis://…`: several processes share their listings. Default: memory. */
+  /** `redis://…`: several processes share listings and codes. All need the same `secretKey`. Default: memory. */
   readonly store?: string
 }
 
@@ -88,7 +88,7 @@ async function openSite(
   const readiness = new Readiness(app)
   const issuer = new Issuer([secret])
   const rendezvous = await addRendezvous(
-    app, { ...options, issuer: secret, relays: [relay], audience: 'relay' }, registry,
+    app, { ...options, issuer: secret, relays: [relay], audience: 'relay' }, registry, leases,
   )
   const tracker = await addTracker(
     app, { publish: 'local', ...options, audience: 'tracker', issuers: issuer.publicKeys }, leases, registry,

@@ -2,8 +2,6 @@
  * `tickwire rendezvous`: players find each other by a code.
  */
 
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ConfigError } from 'tickwire'
 import { readKeyOption } from '../cli/key-option.ts'
 import { defineService, type Service } from '../cli/service.ts'
@@ -13,9 +11,7 @@ import { OPS_ADDRESS, openStatus } from '../telemetry/status.ts'
 import { openTraces, OTLP_OPTION } from '../telemetry/traces.ts'
 import type { KnownRelay } from './relay-issuer.ts'
 import { RENDEZVOUS_PORT_DEFAULT, serveRendezvous } from './serve-rendezvous.ts'
-
-const KEY_BYTES = 32
-const KEY_TEXT = /^[0-9a-f]{64}$/
+import { KEY_FILE_OPTION, readSessionKey } from './session-key.ts'
 
 /** Serves a rendezvous. */
 export const rendezvous: Service = defineService({
@@ -31,10 +27,7 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     },
     issuer: { kind: 'text', value: 'FILE', help: 'the secret key of the issuer of relay tokens (issuer.key)' },
     audience: { kind: 'text', value: 'NAME', default: 'relay', help: 'the name in relay tokens' },
-    'key-file': {
-      kind: 'text', value: 'FILE',
-      help: 'keeps the secret that lets hosts keep their codes over a restart; made if missing',
-    },
+    'key-file': KEY_FILE_OPTION,
     'code-ttl': { kind: 'duration', default: '10min', help: 'how long a code is valid without its host' },
     'max-sessions': { kind: 'whole', default: 10_000, help: 'most matches at the same time' },
     static: { kind: 'text', value: 'FOLDER', help: 'a folder with the page of the game' },
@@ -51,11 +44,7 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
     const { port, address, relay, issuer, audience, page, origin, proxy, ops, static: folder } = options
     if (relay.length > 0 && issuer === undefined)
       throw new ConfigError('--issuer', 'missing', 'give the secret key of the issuer; relays have its public key.')
-    if (options.store?.startsWith('redis') === true && options['key-file'] === undefined) {
-      throw new ConfigError(
-        '--store', 'needs --key-file', 'give all instances the same file: it proves hosts at each of them.',
-      )
-    }
+    const secretKey = readSessionKey(options['key-file'], options.store)
     const traces = openTraces({ service: 'rendezvous', endpoint: options['otel-exporter-otlp-endpoint'] })
     const serving = await serveRendezvous({
       tracer: traces?.tracer, ...(options.store !== undefined && { store: options.store }),
@@ -64,7 +53,7 @@ here, and then play without it. It runs until it gets SIGTERM or SIGINT.`,
       ...(address !== undefined && { address }), ...(page !== undefined && { pageUrl: page }),
       ...(folder !== undefined && { static: folder }),
       ...(issuer !== undefined && { issuer: readKeyOption('--issuer', issuer, 'issuer-secret') }),
-      ...(options['key-file'] !== undefined && { secretKey: readSecret(options['key-file']) }),
+      ...(secretKey !== undefined && { secretKey }),
     })
     const status = await openStatus(ops, {
       registry: serving.registry, isReady: () => serving.readiness.isReady,
@@ -80,19 +69,4 @@ function readRelay(text: string): KnownRelay {
   if (!/^\[?[0-9a-f.:]+\]?:\d+$/i.test(address))
     throw new ConfigError(`--relay ${text}`, 'not ip:port', 'write --relay 203.0.113.10:7777.')
   return { address, ...(url !== undefined && { url }) }
-}
-
-/** The secret in a file, which is made if it is missing. */
-function readSecret(file: string): Uint8Array {
-  try {
-    // Another instance may make it at the same time: the first one wins.
-    const made = `${randomBytes(KEY_BYTES).toString('hex')}\n`
-    if (!existsSync(file)) writeFileSync(file, made, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-  const text = readFileSync(file, 'utf8').trim()
-  if (!KEY_TEXT.test(text))
-    throw new ConfigError('--key-file', `${file} has no key`, 'delete the file; it is made again.')
-  return Buffer.from(text, 'hex')
 }
