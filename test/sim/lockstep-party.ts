@@ -18,6 +18,7 @@ import { MemoryLink, type Weather } from '../../packages/tickwire/src/testing/me
 import { SimClock, type SimActor } from '../../packages/tickwire/src/testing/sim-clock.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import { checkTimes } from './clock-jumps.ts'
 
 /** A relay that stood still closes its ticks as planned again after so long. */
 const SETTLED_MS = 300
@@ -111,6 +112,12 @@ export class PartyClient implements SimActor {
   /** The time on this client's own clock. */
   localTime(now: number): number {
     return this.offsetMs + now * this.drift
+  }
+
+  /** The clock of this machine jumps ahead. */
+  jump(now: number, ms: number): void {
+    this.offsetMs += ms
+    this.#nextAt = now
   }
 
   connect(now: number, join?: JoinRequest): void {
@@ -236,6 +243,7 @@ export class LockstepParty implements SimActor {
 
   run(ms: number): void {
     this.clock.drive(ms)
+    checkTimes(this.clients)
   }
 
   runUntil(isDone: () => boolean, msMax: number): boolean {

@@ -3,14 +3,14 @@ import { FIELD } from '../../packages/tickwire/src/core/order-relay/relay-state.
 import { form } from '../form.ts'
 import { playLockstep, type Plant } from './lockstep-swarm.ts'
 
-test('[LOCK26, DESYNC8, I12, I23, I24, I25, I26, I27, I28, I35] matches of many seeds hold their invariants', () => {
+test('[LOCK26, DESYNC8, I12, I19, I23, I24, I25, I26, I27, I28, I35] matches of many seeds hold invariants', () => {
   const sums: Record<string, number> = {}
   for (let seed = 1; seed <= form(3, 200); seed++) {
     const { violation, counts } = playLockstep(seed)
     expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
   }
-  const names = ['honest', 'orders', 'ticks', 'outage', 'resume', 'replayed']
+  const names = ['honest', 'orders', 'ticks', 'outage', 'resume', 'replayed', 'clock jumped']
   for (const name of names) expect(sums[name]).toBeGreaterThan(0)
 })
 
@@ -50,6 +50,10 @@ test('[LOCK26] a lockstep match is a function of its seed', () => {
 
 /** Bugs of a peer or of the relay, by the invariant that must find them. */
 const PLANTS: readonly { readonly finds: string; readonly name: string; readonly plant: Plant }[] = [
+  {
+    finds: 'I19', name: 'a round trip is measured backwards',
+    plant: ({ clients: [first] }) => { for (const { rtt } of first!.client.endpoint.connections) rtt.times[0]! *= -1 },
+  },
   {
     finds: 'I23', name: 'a client changes a received byte',
     plant: ({ clients }, isStorm) => {

@@ -1,5 +1,5 @@
 /**
- * One lockstep match from one seed: a relay, players of every kind, bad lines, and the invariants I23 to I28 and I35.
+ * One lockstep match from one seed: a relay, players of every kind, bad lines, and invariants I19, I23 to I28 and I35.
  *
  * Players are honest, or send false times and pulses, flood, stand still, or have slow machines. Lines lose, delay,
  * duplicate, hold everything back, change addresses and fail for up to a minute. Players resume, join late and leave.
@@ -13,6 +13,7 @@ import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { readTicks, type OrderMeaning } from '../reference/lockstep-checker.ts'
+import { ClockJumps } from './clock-jumps.ts'
 import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Move, Spawn, Take, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
@@ -61,6 +62,7 @@ class LockstepWorld {
   /** Another one, for a relay that stands still and for lines that hold everything back. */
   readonly #halts: Dice
   readonly #haltRate: number
+  readonly #jumps: ClockJumps
   readonly #isLong: boolean
   #longOutage: { readonly client: PartyClient; readonly until: number } | undefined
   readonly #party: LockstepParty
@@ -80,6 +82,7 @@ class LockstepWorld {
     this.#more = new Dice(seed ^ 0x51ee)
     this.#halts = new Dice(seed ^ 0x4a1b)
     this.#haltRate = this.#halts.chance(0.5) ? 0.002 : 0
+    this.#jumps = new ClockJumps(seed)
     this.#isLong = this.#more.chance(0.03)
     if (this.#isLong) this.#count('long outage')
     this.#worst = this.#dice.fraction()
@@ -201,7 +204,7 @@ class LockstepWorld {
       this.#longOutage.client.link.weather = { loss: 1 }
   }
 
-  /** The relay stands still, and a line holds everything back and then gives it at once, as TCP does after a loss. */
+  /** Clocks jump, the relay stands still, and a line holds all back and gives it at once, as TCP does after a loss. */
   #halt(): void {
     const dice = this.#halts
     const { now } = this.#party.clock
@@ -209,6 +212,7 @@ class LockstepWorld {
       this.#party.freeze(2500 * dice.fraction() ** 2)
       this.#count('relay stood still')
     }
+    this.#jumps.strike(now, this.#party.clients, () => this.#count('clock jumped'))
     for (const { client } of this.#actors) {
       if (!dice.chance(this.#haltRate)) continue
       client.heldUntil = now + 5000 * dice.fraction()

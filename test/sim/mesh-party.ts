@@ -7,6 +7,7 @@ import { MemoryLink, type LinkSide, type Weather } from '../../packages/tickwire
 import { SimClock, type SimActor } from '../../packages/tickwire/src/testing/sim-clock.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
+import { checkTimes } from './clock-jumps.ts'
 
 export interface MeshPartyOptions {
   readonly game: LockstepGame
@@ -66,6 +67,12 @@ export class MeshMember implements SimActor {
     const result = this.client.runner?.order(this.localTime(now), kind, values as never) ?? 'closed'
     this.#nextAt = now
     return result
+  }
+
+  /** The clock of this machine jumps ahead. */
+  jump(now: number, ms: number): void {
+    this.offsetMs += ms
+    this.#nextAt = now
   }
 
   /** The client got a command: it is driven at once. */
@@ -133,5 +140,6 @@ export class MeshParty {
 
   run(ms: number): void {
     this.clock.drive(ms)
+    checkTimes(this.members)
   }
 }

@@ -2,14 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { form } from '../form.ts'
 import { playMesh, type MeshPlant } from './mesh-swarm.ts'
 
-test('[LOCK71, I23, I24, I25, I28, I36, I37] meshes of many seeds hold their invariants', () => {
+test('[LOCK71, I19, I23, I24, I25, I28, I36, I37] meshes of many seeds hold their invariants', () => {
   const sums: Record<string, number> = {}
   for (let seed = 16; seed < 16 + form(3, 300); seed++) {
     const { violation, counts } = playMesh(seed)
     expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
   }
-  for (const name of ['ticks', 'orders', 'outage', 'removed', 'line-lost']) expect(sums[name]).toBeGreaterThan(0)
+  const names = ['ticks', 'orders', 'outage', 'removed', 'line-lost', 'clock jumped']
+  for (const name of names) expect(sums[name]).toBeGreaterThan(0)
 })
 
 /** Seeds that found a bug, and what it was. */
@@ -29,6 +30,10 @@ test('[LOCK71] a mesh is a function of its seed', () => {
 
 /** Bugs of a peer, by the invariant that must find them. */
 const PLANTS: readonly { readonly finds: string; readonly name: string; readonly plant: MeshPlant }[] = [
+  {
+    finds: 'I19', name: 'a round trip is measured backwards',
+    plant: ({ members: [first] }) => { for (const { rtt } of first!.client.endpoint.connections) rtt.times[0]! *= -1 },
+  },
   {
     finds: 'I23', name: 'a peer changes a merged byte',
     plant: ({ members: [first] }, isStorm) => {

@@ -1,5 +1,5 @@
 /**
- * One mesh from one seed: two or three peers on bad lines, and the invariants of lockstep, I36 and I37.
+ * One mesh from one seed: two or three peers on bad lines, and the invariants I19, those of lockstep, I36 and I37.
  *
  * Lines lose, delay and duplicate, and fail one by one or all at once; machines stand still and crash; clocks drift;
  * players pause, change the speed and leave. Then the weather clears.
@@ -11,6 +11,7 @@ import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { readTicks } from '../reference/lockstep-checker.ts'
+import { ClockJumps } from './clock-jumps.ts'
 import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Move, Spawn, Take, Unit } from './lockstep-game.ts'
 import { MeshParty, type MeshMember } from './mesh-party.ts'
@@ -47,6 +48,7 @@ class MeshWorld {
   #crashed = 0
   readonly #crashes: Dice
   readonly #crashRate: number
+  readonly #jumps: ClockJumps
   readonly #judged = new Set<string>()
   /** Since when the line of two players is good, by `1-2`. Infinity: it is not. */
   readonly #goodSince = new Map<string, number>()
@@ -59,6 +61,7 @@ class MeshWorld {
     this.#dice = new Dice(seed ^ 0x3e5)
     this.#crashes = new Dice(seed ^ 0xc4a7)
     this.#crashRate = this.#crashes.chance(0.5) ? 0.002 : 0
+    this.#jumps = new ClockJumps(seed)
     this.#worst = this.#dice.fraction()
     this.#players = this.#dice.chance(0.3) ? 2 : 3
     this.#party = new MeshParty({ game: game as never, seed: seed + 1, players: this.#players })
@@ -133,6 +136,7 @@ class MeshWorld {
       this.#failedUntil.set(key, now + 8000 * dice.fraction())
       this.#count('outage')
     }
+    this.#jumps.strike(now, this.#party.members, () => this.#count('clock jumped'))
     for (const member of this.#party.members) {
       if (dice.chance(0.002)) member.frozenUntil = now + 3000 * dice.fraction()
       if (member.client.player === this.#crashed) member.frozenUntil = Infinity
