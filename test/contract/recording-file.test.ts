@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -40,4 +40,13 @@ test('[REC16] a match that is served can be recorded, and its end ends the recor
 
 test('[REC5] a folder that cannot be made is an error at once', () => {
   expect(() => createRecordingFile('/dev/null/match.twr')).toThrow()
+})
+
+// Writing to address 0 of a process through this file is an error of the device.
+test.runIf(process.platform === 'linux')('[REC5] a disk that answers EIO refuses the chunk and throws nothing', () => {
+  const file = createRecordingFile('/proc/self/mem')
+  expect(() => appendFileSync('/proc/self/mem', 'x')).toThrow('EIO')
+  const chunk = { type: 1, flags: 0, tick: 1, offset: 0, length: 9 }
+  expect([file.write(new Uint8Array(9), chunk), file.write(new Uint8Array(9), chunk)]).toEqual([false, false])
+  file.close()
 })

@@ -45,3 +45,16 @@ test('[SIM22] every fault of the weather is in the table of faults, and every ro
   expect(wrong.map(([row]) => row)).toEqual([])
   expect(FAULT_NAMES.filter((name) => !rows.some(([, , , words]) => words === name))).toEqual([])
 })
+
+test('[SIM22] each item of the catalogue leads to faults of the table, or has a reason', () => {
+  const section = DOCUMENT.split('\n## Faults\n')[1]!.split('\n## ')[0]!
+  const [faults = '', catalogue = ''] = section.split('\n### The catalogue\n')
+  const names = new Set(Array.from(faults.matchAll(/^\| (.+?) \| \S+ \| .+? \|$/gm), ([, name]) => name))
+  const rows = Array.from(catalogue.matchAll(/^\| (.+?) \| (.+?) \|$/gm), ([, item, led]) => [item!, led!] as const)
+  const items = rows.slice(2)
+  expect(items.length).toBeGreaterThan(45)
+  const wrong = items.flatMap(([item, led]) => led.startsWith('none: ')
+    ? (led.length < 40 ? [`${item}: no reason`] : [])
+    : led.split('; ').filter((name) => !names.has(name)).map((name) => `${item}: ${name}`))
+  expect(wrong).toEqual([])
+})
