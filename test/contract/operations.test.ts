@@ -39,8 +39,9 @@ test.runIf(mustRun('systemd-analyze'))('[DEPLOY1] systemd accepts every unit, an
     const { text } = runTool('systemd-analyze', ['security', '--offline=yes', `--root=${root}`, '--no-pager', unit])
     expect(Number(/exposure level for \S+: ([\d.]+)/.exec(text)?.[1]), text).toBeLessThanOrEqual(EXPOSURE_MAX)
   }
-  // The check finds a mistake in what the units share.
   const shared = join(installed, 'tickwire-.service.d/10-hardening.conf')
+  expect(readFileSync(shared, 'utf8')).toContain('\nLimitCORE=0\n')
+  // The check finds a mistake in what the units share.
   writeFileSync(shared, readFileSync(shared, 'utf8').replace('RemoveIPC=', 'RemoveIpc='))
   expect(verify()).toContain("Unknown key 'RemoveIpc'")
 })
@@ -65,6 +66,9 @@ test.runIf(mustRun('promtool'))('[DEPLOY2] promtool accepts configuration and al
     const { isRight, text } = runTool('promtool', args, undefined, PROMETHEUS)
     expect(isRight, text).toBe(true)
   }
+  const [rules, tests] = ['rules.yaml', 'rules.test.yaml'].map((name) => readFileSync(join(PROMETHEUS, name), 'utf8'))
+  const fire = [...tests!.matchAll(/alertname: (\w+)\n *exp_alerts:\n *- exp_labels/g)].map(([, name]) => name)
+  for (const [, name] of rules!.matchAll(/- alert: (\w+)/g)) expect(fire).toContain(name)
 })
 
 test('[DEPLOY2] [DEPLOY3] every metric of dashboards and alerts exists', async () => {
