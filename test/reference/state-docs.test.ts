@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { World } from 'tickwire'
 import { SaveSlots } from 'tickwire/engine'
+import { simulate } from 'tickwire/testing'
+import { fillSecrets, game as secretGame, Player, Secrets } from '../../docs/guide/examples/secrets.ts'
 import {
   capture, copyWorld, rename, rollBack, Ship, Tide, tick, Watcher, whatDiffers,
 } from '../../docs/guide/examples/state.ts'
@@ -46,4 +48,22 @@ test('[SAVE2, WORLD11] the tide of the guide follows saved and loaded worlds, an
   expect([first.name, first.owner]).toEqual(['Bea', 2])
   slots.load(0)
   expect([tide.level, first.name, first.owner]).toEqual([0, 'Ada', 1])
+})
+
+test('[WORLD14] the cards of the guide to state do not follow from the seed, which every client knows', () => {
+  const matches = [1, 2].map(() => {
+    const sim = simulate(secretGame, { seed: 7, clients: 2, onMatch: fillSecrets, link: { latencyMs: 50 } })
+    sim.run(400)
+    sim.hold(0, { draw: true })
+    sim.run(400)
+    expect(sim.players[0]!.host.predictor!.world.seed).toBe(sim.host.world.seed)
+    const [secrets] = sim.server(Secrets)
+    const { card } = sim.own(0, Player)
+    expect([card, secrets!.used]).toEqual([1 + secrets!.numbers[0]! % 52, 1])
+    expect(sim.own(0, Player, 0).card, 'its player knows it').toBe(card)
+    expect(sim.own(0, Player, 1).card, 'the other player does not').toBe(0)
+    expect(sim.client(0, Secrets)).toMatchObject([{ numbers: [], used: 0 }])
+    return secrets!.numbers
+  })
+  expect(matches[0]).not.toEqual(matches[1])
 })
