@@ -275,7 +275,7 @@ export class Room<I extends Shape = Shape> {
   }
 
   /** Registers `handler` for calls of the authority. It is called when the view reaches the tick of the call. */
-  handle<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, void>): () => void {
+  handle<A extends Shape, const R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, void>): () => void {
     return this.#wire((host) => host.handle(rpc, handler))
   }
 

@@ -295,7 +295,7 @@ export class ClientHost<I extends Shape = Shape> {
   }
 
   /** Registers `handler` for calls of the authority. The returned function removes it. */
-  handle<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, void>): () => void {
+  handle<A extends Shape, const R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, void>): () => void {
     return this.#calls.handlers.on(rpc, handler)
   }
 

@@ -252,7 +252,7 @@ export class Match<I extends Shape = Shape> extends HostedRoom<MatchType> {
   }
 
   /** Registers `handler` for calls of players. It runs before `step` and may change the world. Returns the remover. */
-  handle<A extends Shape, R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, Peer>): () => void {
+  handle<A extends Shape, const R extends Shape>(rpc: Rpc<A, R>, handler: RpcHandler<A, R, Peer>): () => void {
     return this.#calls.handlers.on(rpc, handler)
   }
 
