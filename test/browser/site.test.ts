@@ -1,14 +1,17 @@
 /** The docs site: built, served, and every page of it opened in real Chromium. */
 
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join, posix } from 'node:path'
-import { spawnSync } from 'node:child_process'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SITE } from '../../tools/site/stage.ts'
 import { ROOT } from '../../tools/typecheck.ts'
+import { freePort } from '../chaos/chaos-stage.ts'
+import { IS_LONG } from '../form.ts'
+import { violationsOn } from './axe.ts'
 import { browserTest } from './browser-test.ts'
 
 const BUILT = join(SITE, '.vitepress', 'dist')
@@ -19,16 +22,32 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Pages that are open at once. */
 const TABS = 4
 
+const COMMAND = [join(ROOT, 'tools', 'run.mjs'), 'docs']
+
+/** `npm run docs`, and where it serves. */
+let site: ChildProcess
+let served: string
+/** A server that spends no time on compression: browsers open all pages here. */
 let server: Server | undefined
 let origin: string
 let pages: string[]
 
 beforeAll(async () => {
-  const args = [join(ROOT, 'tools', 'run.mjs'), 'docs', '--build']
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
-  // VitePress ends with an error at a link that leads to no page.
-  expect(status, `${stdout}\n${stderr}`).toBe(0)
+  const port = await freePort()
+  site = spawn(process.execPath, [...COMMAND, '--port', String(port)], { cwd: ROOT })
+  let said = ''
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer): void => {
+      said += String(chunk)
+      if (said.includes('served at http://localhost')) resolve()
+    }
+    site.stdout!.on('data', read)
+    site.stderr!.on('data', read)
+    // VitePress ends with an error at a link that leads to no page.
+    site.once('exit', (code) => reject(new Error(`npm run docs ended with ${code}: ${said}`)))
+  })
   pages = readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'))
+  served = `http://localhost:${port}`
   const serving = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://x').pathname.replace(/\/$/, '/index.html')
     try {
@@ -42,7 +61,17 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => serving.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(serving.address() as AddressInfo).port}`
 }, 600_000)
-afterAll(() => server?.close())
+afterAll(() => {
+  server?.close()
+  site.kill()
+})
+
+test('[SITE6] npm run docs serves the site on the given port', async () => {
+  const asked = await fetch(`${served}/guide/first-game.html`)
+  expect(asked.status).toBe(200)
+  expect(await asked.text()).toContain('first-game')
+  expect((await fetch(`${served}/guide/nowhere.html`)).status).toBe(404)
+})
 
 test('[SITE1] each document of docs/ and each door has a page', () => {
   const documents = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -51,6 +80,12 @@ test('[SITE1] each document of docs/ and each door has a page', () => {
   expect(documents.length).toBeGreaterThan(140)
   expect(pages).toEqual(expect.arrayContaining(['index.html', 'api/index.html', ...documents]))
 })
+
+test.runIf(IS_LONG)('[SITE1] with --build nothing is served', () => {
+  const { status, stdout } = spawnSync(process.execPath, [...COMMAND, '--build'], { cwd: ROOT, encoding: 'utf8' })
+  expect(status).toBe(0)
+  expect(stdout).toContain(`${pages.length} pages in `)
+}, 300_000)
 
 test('[SITE2] every link within the site leads to a page, and its anchor to a place there', () => {
   const texts = new Map(pages.map((path) => [path, readFileSync(join(BUILT, path), 'utf8')]))
@@ -110,6 +145,19 @@ browserTest('[SITE4] a search finds a guide, and the dark mode is dark', async (
   await page.fill('.VPLocalSearchBox input', 'rubber-band')
   await page.click('.VPLocalSearchBox .result:has-text("Prediction")')
   await page.waitForURL(/prediction\.html/)
+})
+
+browserTest('[ACCESS1] pages of the site, light and dark', async (browser) => {
+  const found: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme, reducedMotion: 'reduce' })
+    for (const path of ['index.html', 'guide/first-game.html']) {
+      await page.goto(`${origin}/${path}`)
+      await page.waitForFunction(() => '__vue_app__' in (document.querySelector('#app') ?? {}))
+      found.push(...await violationsOn(page, `${path}, ${colorScheme}`))
+    }
+  }
+  expect(found).toEqual([])
 })
 
 /** The places of a page that an anchor may name. */

@@ -28,7 +28,8 @@ export default defineConfig({
     attrs: { disable: true },
     linkify: false,
     config: (md) => void md.disable('emoji', true),
-    theme: { light: 'github-light', dark: 'github-dark' },
+    // The other light theme has words in colours that are too pale.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
   },
   themeConfig: {
     nav: bar,

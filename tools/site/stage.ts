@@ -17,8 +17,21 @@ export const SITE = join(ROOT, '.cache', 'site')
 /** Pages with long tables of ids: a search for a word would find little else. */
 const NOT_SEARCHED = /^docs\/spec\/traceability\.md$|^bench\/RESULTS\.md$|^CHANGELOG\.md$/
 
-/** The colours of the theme come after those of VitePress. */
-const THEME = `export { default } from 'vitepress/theme-without-fonts'\nimport './theme.css'\n`
+/**
+ * The colours of the theme come after those of VitePress. Its sidebar has a button within a button, which a screen
+ * reader cannot name: the inner one, which does the same, becomes a picture.
+ */
+const THEME = `import theme from 'vitepress/theme-without-fonts'
+import './theme.css'
+
+function mounted() {
+  if (this.$el.classList?.contains('VPSidebarItem') !== true) return
+  for (const caret of this.$el.querySelectorAll('.item[role=button] > .caret'))
+    for (const name of ['role', 'tabindex', 'aria-label']) caret.removeAttribute(name)
+}
+
+export default { extends: theme, enhanceApp: ({ app }) => void app.mixin({ mounted }) }
+`
 
 /** Writes everything, and returns the paths of the pages within the site. */
 export function stageSite(repository: Repository = readRepository(ROOT)): string[] {
