@@ -1,7 +1,7 @@
 /** Does what a guide says, as a machine: its commands in its order, with the packed package, in an empty folder. */
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { ROOT } from '../../tools/typecheck.ts'
@@ -19,6 +19,8 @@ export function commandsOf(page: string): string[] {
 /** The version in the names of packed files. */
 export const VERSION: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version
 
+const isSource = (path: string): boolean => !/^(?:dist|node_modules|\.cache)$/.test(basename(path))
+
 /** A folder with a checkout in it, beside which games are made. */
 export class GuideRun {
   readonly folder: string = realpathSync(mkdtempSync(join(tmpdir(), 'tickwire-guide-')))
@@ -27,12 +29,24 @@ export class GuideRun {
 
   /** What a guide needs of a checkout, with the dependencies of this one. */
   copyCheckout(): void {
-    const isSource = (path: string): boolean => !/^(?:dist|node_modules|\.cache)$/.test(basename(path))
     const engine = join(this.checkout, 'packages/tickwire')
     mkdirSync(join(this.checkout, 'packages'), { recursive: true })
     for (const path of ['package.json', 'tsconfig.base.json']) cpSync(join(ROOT, path), join(this.checkout, path))
     cpSync(join(ROOT, 'packages/tickwire'), engine, { recursive: true, filter: isSource })
-    symlinkSync(join(ROOT, 'node_modules'), join(this.checkout, 'node_modules'))
+    // The packages by links, and the engine of the copy: the compiler builds what it links.
+    const modules = join(this.checkout, 'node_modules')
+    mkdirSync(modules)
+    for (const name of readdirSync(join(ROOT, 'node_modules')).filter((each) => each !== 'tickwire'))
+      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+    symlinkSync(engine, join(modules, 'tickwire'))
+  }
+
+  /** Packs the services beside the checkout; returns the name of the file. */
+  packServices(): string {
+    const copy = join(this.checkout, 'packages/services')
+    cpSync(join(ROOT, 'packages/services'), copy, { recursive: true, filter: isSource })
+    this.run(copy, `npm pack --pack-destination ${this.folder}`)
+    return `tickwire-services-${VERSION}.tgz`
   }
 
   run(cwd: string, commands: string): string {

@@ -26,9 +26,12 @@ function installPackages(guide: GuideRun, templates: readonly string[]): string 
   const manifests = [
     join(TEMPLATES, '_shared/package.json'), ...templates.map((name) => join(TEMPLATES, name, 'packages.json')),
   ].map(packagesIn)
-  const { dependencies } = packagesIn(join(ROOT, 'packages/tickwire/package.json'))
-  const all = Object.assign({}, dependencies, ...manifests.flatMap(({ dependencies, devDependencies }) =>
+  const own = templates.includes('peer') ? ['tickwire', 'services'] : ['tickwire']
+  const needed = own.map((name) => packagesIn(join(ROOT, `packages/${name}/package.json`)).dependencies)
+  const all = Object.assign({}, ...needed, ...manifests.flatMap(({ dependencies, devDependencies }) =>
     [dependencies, devDependencies])) as Record<string, string>
+  // These are packed, not installed.
+  for (const name of ['tickwire', '@tickwire/services']) delete all[name]
   const text = JSON.stringify({ private: true, dependencies: all })
   const folder = join(ROOT, '.cache', `templates-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`)
   if (!existsSync(folder)) {
@@ -53,6 +56,8 @@ export class TemplateStage {
     guide.copyCheckout()
     guide.run(guide.checkout, 'npm pack --workspace tickwire --pack-destination ..')
     guide.run(guide.folder, `mkdir engine && tar xzf tickwire-${VERSION}.tgz -C engine`)
+    if (templates.includes('peer'))
+      guide.run(guide.folder, `mkdir services && tar xzf ${guide.packServices()} -C services`)
     this.#packages = installPackages(guide, templates)
   }
 
@@ -66,8 +71,10 @@ export class TemplateStage {
     mkdirSync(modules)
     for (const name of readdirSync(this.#packages))
       if (name !== '.package-lock.json') symlinkSync(join(this.#packages, name), join(modules, name))
-    // The engine finds its own packages from where it is, so it is no link.
+    // Our packages find theirs from where they are, so they are no links.
     cpSync(join(this.#guide.folder, 'engine/package'), join(modules, 'tickwire'), { recursive: true })
+    if (template === 'peer')
+      cpSync(join(this.#guide.folder, 'services/package'), join(modules, '@tickwire/services'), { recursive: true })
     return game
   }
 }
