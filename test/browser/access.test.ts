@@ -1,8 +1,7 @@
 /** Every page of the project under axe-core: no serious and no critical violation, on a desktop and on a phone. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,33 +17,28 @@ import { serveShmup } from '../../games/shmup/start-shmup.ts'
 import { serveAll } from '../../packages/services/src/index.ts'
 import { buildPage } from '../../tools/page.ts'
 import { ChaosStage, freePort } from '../chaos/chaos-stage.ts'
+import { endPrograms, Program } from '../contract/program.ts'
 import { ask, TestHost } from '../contract/tracker-stage.ts'
 import { form } from '../form.ts'
 import { openArena, playArena, type Probe } from './arena-pages.ts'
+import { violationsOn } from './axe.ts'
 import { browserTest } from './browser-test.ts'
 import { serveRecordings } from './inspector-recordings.ts'
-import { begin, join as joinSkirmish, openSkirmish } from './skirmish-pages.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const DESKTOP = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
+const GAMES = readdirSync(join(ROOT, 'games')).filter((name) => existsSync(join(ROOT, 'games', name, 'public')))
 
 declare const arena: Probe
-
-/** What axe-core finds. */
-interface Violation {
-  readonly id: string
-  readonly impact: string
-  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[]
-}
 
 const closing: (() => unknown)[] = []
 /** The server of plain files: pages as they are before their script has run. */
 let files: Server
 
 beforeAll(async () => {
-  for (const name of ['arena', 'hello', 'playground', 'shmup']) await buildPage(join(ROOT, 'games', name))
+  // Skirmish has a test of its own.
+  for (const name of GAMES.filter((each) => each !== 'skirmish')) await buildPage(join(ROOT, 'games', name))
   files = createServer(({ url = '/' }, response) => {
     if (!['.html', '.css', '.svg'].includes(extname(url))) return void response.writeHead(404).end()
     response.writeHead(200, { 'content-type': url.endsWith('.css') ? 'text/css' : 'text/html' })
@@ -55,16 +49,6 @@ afterAll(async () => {
   files.close()
   for (const close of closing.splice(0)) await close()
 })
-
-/** Runs axe-core in the page as it is. Names each element and why. */
-async function violationsOn(page: Page, name: string): Promise<string[]> {
-  await page.evaluate(AXE)
-  const found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })") as { violations: Violation[] }
-  return found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(
-    ({ id, nodes }) => nodes.map(({ target, failureSummary }) => (
-      `${name}: ${id} at ${target.join(' ')}: ${failureSummary.split('\n').slice(1).join(' ').trim()}`)),
-  )
-}
 
 async function open(browser: Browser, url: string, viewport = DESKTOP): Promise<Page> {
   const phone = viewport === PHONE
@@ -96,6 +80,30 @@ browserTest('[ACCESS1] the arena: menu, settings, match, scores, card, overlay',
   const phone = await open(browser, `${serving.url}/?norender&play`, PHONE)
   await phone.waitForFunction(() => 'arena' in window && arena.role === 'player')
   found.push(...await violationsOn(phone, 'arena on a phone'))
+  expect(found).toEqual([])
+})
+
+browserTest('[ACCESS1] the arena at a player: the page of a code, its match, and a wrong code', async (browser) => {
+  const found: string[] = []
+  // Instead of a browser: a program that ends at once.
+  process.env.BROWSER = 'true'
+  const program = new Program(new URL('../../games/arena/server.ts', import.meta.url), ['--port', '0', '--host'])
+  closing.push(endPrograms)
+  const [, link = ''] = await program.says(/ +link +(\S+)\n/)
+  const address = new URL(link)
+  address.searchParams.set('norender', '')
+  for (const viewport of [DESKTOP, PHONE]) {
+    const page = await open(browser, address.href, viewport)
+    await page.waitForFunction(() => 'arena' in window)
+    found.push(...await violationsOn(page, `arena of a host, ${viewport.width}`))
+    await page.click('#play')
+    await page.waitForFunction(() => arena.role === 'player')
+    found.push(...await violationsOn(page, `match of a host, ${viewport.width}`))
+  }
+  address.hash = address.hash.replace(/.{4}$/, '0000')
+  const wrong = await open(browser, address.href)
+  await wrong.waitForSelector('#problem:not([hidden])')
+  found.push(...await violationsOn(wrong, 'a wrong code'))
   expect(found).toEqual([])
 })
 
@@ -139,18 +147,6 @@ browserTest('[ACCESS1] hello, with its server and without it, and the shooter', 
   expect(found).toEqual([])
 })
 
-browserTest('[ACCESS1] skirmish: lobby and match', async (browser) => {
-  const found: string[] = []
-  const serving = await openSkirmish()
-  closing.push(() => serving.close())
-  const player = await joinSkirmish(browser, serving.url, 'Ada', [])
-  found.push(...await violationsOn(player, 'skirmish lobby'))
-  await begin([player])
-  await player.waitForTimeout(1000)
-  found.push(...await violationsOn(player, 'skirmish match'))
-  expect(found).toEqual([])
-}, 300_000)
-
 browserTest('[ACCESS1] the inspector, the list of games, and the page of an operator', async (browser) => {
   const found: string[] = []
   for (const [kind, served] of Object.entries(await serveRecordings())) {
@@ -183,21 +179,21 @@ browserTest('[ACCESS1] the inspector, the list of games, and the page of an oper
 
 browserTest('[ACCESS1] pages of the guide and of new games, and no page forbids to zoom', async (browser) => {
   const found: string[] = []
-  const guide = ['first-game/public', 'game-list/public', 'lockstep/public', 'party', 'together/public']
-  const templates = ['hello', 'lockstep', 'peer', 'react', 'rooms', 'three']
-  const pages = [
-    ...guide.map((name) => `docs/guide/examples/${name}/index.html`),
-    ...templates.map((name) => `packages/create-tickwire/templates/${name}/index.html`),
-  ]
+  // As they are before their scripts run. Their own tests play them, and look at what the scripts made.
+  const pages = ['docs/guide/examples', 'packages/create-tickwire/templates'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /^[^_].*\bindex\.html$/.test(path) && !path.includes('node_modules'))
+      .map((path) => `${folder}/${path.replaceAll('\\', '/')}`))
+  expect(pages.length).toBeGreaterThan(14)
   const page = await open(browser, 'about:blank')
   for (const path of pages) {
     await page.goto(`http://127.0.0.1:${(files.address() as AddressInfo).port}/${path}`)
     found.push(...await violationsOn(page, path))
   }
-  const games = ['arena', 'hello', 'playground', 'shmup', 'skirmish'].map((name) => `games/${name}/public/index.html`)
+  const games = GAMES.map((name) => `games/${name}/public/index.html`)
   for (const path of [...pages, ...games])
     expect(readFileSync(join(ROOT, path), 'utf8'), path).not.toMatch(/user-scalable|maximum-scale/)
-  for (const name of ['arena', 'hello', 'playground', 'shmup', 'skirmish']) {
+  for (const name of GAMES) {
     const css = readFileSync(join(ROOT, `games/${name}/public/style.css`), 'utf8')
     if (/transition|animation/.test(css)) expect(css, name).toContain('prefers-reduced-motion: reduce')
   }

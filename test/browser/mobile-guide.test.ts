@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import type { ObjectOf } from 'tickwire'
 import { serve, type Serving } from 'tickwire/node'
 import { game, Player } from '../../docs/guide/examples/mobile/game.ts'
+import { violationsOn } from './axe.ts'
 import { browserTest } from './browser-test.ts'
 import { PageFolder } from './page-folder.ts'
 
@@ -102,7 +103,7 @@ browserTest('[MOBILE1] on a phone one thumb walks, also off the stick, and the o
   expect(mistakes).toEqual([])
 })
 
-browserTest('[MOBILE2] the page fits a phone, does not scroll, and has sound after a touch', async (browser) => {
+browserTest('[MOBILE2, ACCESS1] the page fits a phone, scrolls not, and has sound after a touch', async (browser) => {
   const { page, mistakes } = await open(browser)
   const sound = async (): Promise<string> =>
     await page.evaluate(() => (window as unknown as { audio: AudioContext }).audio.state)
@@ -121,5 +122,6 @@ browserTest('[MOBILE2] the page fits a phone, does not scroll, and has sound aft
     expect(Math.min(box.width, box.height)).toBeGreaterThanOrEqual(44)
     expect(box.x >= 0 && box.x + box.width <= SIZE.width && box.y + box.height <= SIZE.height).toBe(true)
   }
+  expect(await violationsOn(page, 'the page of the guide to phones')).toEqual([])
   expect(mistakes).toEqual([])
 })
