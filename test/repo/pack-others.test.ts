@@ -2,12 +2,14 @@
 
 import { spawnSync } from 'node:child_process'
 import {
-  cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync,
+  cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ROOT } from '../../tools/typecheck.ts'
+import { endPrograms, Program } from '../contract/program.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tickwire-pack-others-')))
 const packed = new Map<string, { readonly path: string; readonly files: readonly string[] }>()
@@ -38,7 +40,7 @@ beforeAll(() => {
   for (const name of readdirSync(join(ROOT, 'node_modules')).filter((each) => !each.startsWith('tickwire')))
     symlinkSync(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name))
   symlinkSync(join(copy, 'packages', 'tickwire'), join(copy, 'node_modules', 'tickwire'))
-  for (const name of PACKAGES) {
+  for (const name of ['tickwire', ...PACKAGES]) {
     const [{ filename, files }] = JSON.parse(
       run(join(copy, 'packages', basename(name)), 'npm', 'pack', '--json', '--pack-destination', folder),
     )
@@ -46,7 +48,10 @@ beforeAll(() => {
     packed.set(name, { path, files: files.map((file: { path: string }) => file.path) })
   }
 }, 180_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await endPrograms()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 test.each(PACKAGES)('[PACK9] the tarball of %s has README and license, and at most 1.5 MB', (name) => {
   const { path, files } = packed.get(name)!
@@ -73,4 +78,22 @@ test('[PACK9] npm writes a bill of materials of the services from the lockfile',
   const { packages } = JSON.parse(run(ROOT, 'npm', ...args)) as { packages: { name: string }[] }
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'packages/services/package.json'), 'utf8'))
   expect(packages.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(dependencies)))
+})
+
+test('[PACK11] in an empty folder with both packages, npx tickwire all starts and answers', async () => {
+  const consumer = join(folder, 'consumer')
+  mkdirSync(consumer)
+  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', version: '1.0.0', private: true }))
+  const paths = ['tickwire', '@tickwire/services'].map((name) => packed.get(name)!.path)
+  run(consumer, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...paths)
+  // What npx runs.
+  const command = pathToFileURL(realpathSync(join(consumer, 'node_modules', '.bin', 'tickwire')))
+  const program = new Program(command, [
+    'all', '--port', '0', '--relay-port', '0', '--ops', '0', '--address', '127.0.0.1', '--public', '127.0.0.1',
+  ], consumer)
+  const [, url = ''] = await program.says(/codes: (\S+)/)
+  expect(await (await fetch(`${url}healthz`)).text()).toBe('ok\n')
+  expect((await fetch(`${url}games`)).headers.get('content-type')).toContain('text/html')
+  program.child.kill('SIGTERM')
+  expect(await program.ended).toBe(0)
 })
