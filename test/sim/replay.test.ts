@@ -88,6 +88,19 @@ test('[SEAL4] ticks that the disk refuses are a gap with a name, and all other t
   expect(verifyTick(file, gap!.first - 1, verifying).isGenuine).toBe(true)
 })
 
+test('[SEAL4] more seals than the sink takes at once are stored later, in their order', () => {
+  let [at, taken] = [0, 0]
+  const { party, recorder, sink } = playRecorded(50, {}, (now) => {
+    if (now !== at) [at, taken] = [now, 0]
+    // For half a minute the disk takes nothing, and after that two chunks at a time.
+    return (now > 5000 && now < 35_000) || ++taken > 2
+  })
+  const file = openMatch(sink.bytes())
+  recorder.close(party.clock.now)
+  expect(file.seals.map(({ seal }) => seal.last)).toEqual([256, 512, 768, 1024, 1280])
+  expect(verifyMatch(file, verifying).problems).toEqual([])
+})
+
 test('[SEAL4] a recording that was cut anywhere is valid up to the last whole chunk', () => {
   const { sink } = playRecorded(20)
   const bytes = sink.bytes()

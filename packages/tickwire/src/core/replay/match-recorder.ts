@@ -60,8 +60,8 @@ export class MatchRecorder {
   #refusedAt: Millis = Infinity
   /** Lost ticks that are not stored yet. */
   #gap: { readonly first: Tick; readonly digests: Uint8Array[] } | undefined
-  /** Seals that the sink has refused so far. */
-  #waiting: Uint8Array[] = []
+  /** Seals that the sink has refused so far, in their order: each one names the one before it. */
+  readonly #waiting: { readonly bytes: Uint8Array; readonly last: Tick }[] = []
   readonly #players = new Map<PeerId, PlayerSeal>()
   #seals = 0
   /** The body of the handover chunk, until it is stored. */
@@ -90,6 +90,7 @@ export class MatchRecorder {
       this.flush(now)
       this.#storeSeal(made.bytes, made.seal.last)
     }
+    this.#storeWaiting()
   }
 
   /** A player reports the hash of a tick. */
@@ -124,8 +125,7 @@ export class MatchRecorder {
     if (this.#write(CHUNK.ticks, 0, first, encodeTicks(log, first, last, seed))) {
       this.#done = last
       this.#refusedAt = Infinity
-      for (const bytes of this.#waiting.splice(0)) this.#write(CHUNK.seal, 0, last, bytes)
-      return
+      return this.#storeWaiting()
     }
     this.#refusedAt = Math.min(this.#refusedAt, now)
     if (now - this.#refusedAt >= waitMs) this.#lose(first, last)
@@ -143,8 +143,19 @@ export class MatchRecorder {
   }
 
   #storeSeal(bytes: Uint8Array, last: Tick): void {
-    if (!this.#write(CHUNK.seal, 0, last, bytes)) this.#waiting.push(bytes)
+    this.#waiting.push({ bytes, last })
+    this.#storeWaiting()
     if (++this.#seals % PLAYER_SEALS_EVERY === 0) this.#storePlayers()
+  }
+
+  /** Stores the seals that wait, as many as the sink takes. */
+  #storeWaiting(): void {
+    let stored = 0
+    for (const { bytes, last } of this.#waiting) {
+      if (!this.#write(CHUNK.seal, 0, last, bytes)) break
+      stored++
+    }
+    this.#waiting.splice(0, stored)
   }
 
   #storePlayers(): void {
