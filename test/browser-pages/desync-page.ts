@@ -5,7 +5,12 @@ import { readReplay, relay, replay, type DesyncReport, type LockstepRoom } from 
 import { makeLockstepGame, Spawn, Unit } from '../sim/lockstep-game.ts'
 
 let isBad = false
-const game = makeLockstepGame(() => isBad ? 1 : 0)
+/** The tick in which `step` is wrong, each time it is stepped. 0: none yet. */
+let badTick = 0
+const game = makeLockstepGame((tick) => {
+  if (isBad) badTick ||= tick
+  return tick === badTick ? 1 : 0
+})
 let room: LockstepRoom<typeof game.orders> | undefined
 const reports: DesyncReport[] = []
 /** How often the page was away, and the ticks at which the match went on at another relay. */
@@ -38,7 +43,10 @@ export function corrupt(): { id: number; before: number; after: number } {
   return { id: unit.id, before, after: unit.hp }
 }
 
-/** From now on `step` takes more hit points than on the other machines. */
+/**
+ * The next `step` that takes hit points takes more than on the other machines. It is one tick: a page that differed
+ * again and again would lose its seat.
+ */
 export function goWrong(): void {
   isBad = true
 }
@@ -74,11 +82,11 @@ export function seek(tick: number): { isThere: boolean; low: number; high: numbe
   return { isThere, low, high, ms: performance.now() - before }
 }
 
-/** Plays on at a speed for a while. Returns how many ticks were stepped. */
+/** Plays on at a speed for a while. Returns how many times as fast as the match the ticks were stepped. */
 export async function fastForward(speed: number, ms: number): Promise<number> {
-  const from = room!.tick
+  const [from, before] = [room!.tick, performance.now()]
   room!.setSpeed(speed)
   await new Promise((resolve) => { setTimeout(resolve, ms) })
   room!.setSpeed(0)
-  return room!.tick - from
+  return (room!.tick - from) * 1000 / (performance.now() - before) / game.tickRate
 }

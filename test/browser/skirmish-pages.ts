@@ -44,7 +44,7 @@ export async function textOf(page: Page, selector: string): Promise<string> {
   return String(await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`))
 }
 
-/** Opens a page in a context of its own. `mistakes` gets its errors. */
+/** Opens a page in a context of its own. `mistakes` gets its errors. A desync is one of them. */
 export async function openPage(
   browser: Browser, url: string, mistakes: string[], options: BrowserContextOptions = SCREEN,
 ): Promise<Page> {

@@ -5,7 +5,7 @@ import type { LockstepGame } from 'tickwire/lockstep'
 import { game, Move, Spawn, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
 
-const LINE = { latencyMs: 25, jitterMs: 5, loss: 0.01 }
+export const LINE = { latencyMs: 25, jitterMs: 5, loss: 0.01 }
 
 export function match(clients: number, options: object = {}): LockstepParty {
   const party = new LockstepParty({ game: game as never, seed: 41, clients, weather: () => LINE, ...options })

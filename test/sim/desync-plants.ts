@@ -132,6 +132,7 @@ export const PLANTED: readonly PlantedDesync[] = [
         for (const each of units.slice(0, 2)) world.despawn(each)`,
   },
   { name: 'away, read from the connection', step: `${first} if (!machine.isAway) unit.x += 0.5` },
+  { name: 'a zero divided by a zero', step: `${first} unit.f = (machine.depth - 600) / (machine.depth - 600)` },
   { name: 'a negative zero', step: `${first} unit.f = 5 * machine.zero` },
   {
     name: 'a RangeError that is caught',
@@ -167,8 +168,20 @@ export const PLANTED: readonly PlantedDesync[] = [
   {
     name: 'seen in step',
     step: `let count = 0
-      for (const each of machine.number > 0 ? units.slice(1) : units) count += each.hp
+      for (const each of world.seen(kept.Unit)) count += each.hp
       ${first} unit.hp = count % 900`,
+    parts: (_machine, kept) => {
+      kept['Unit'] = Unit
+      return {}
+    },
+    // The page hides what its player may not see.
+    page({ world }, { number }) {
+      world.sight = {
+        looks: 0,
+        each: (type) => [...world.each(type)].slice(number) as never,
+        get: (type, id) => world.get(type, id) as never,
+      }
+    },
   },
   {
     name: 'an event that is forgotten on rejoin',

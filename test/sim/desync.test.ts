@@ -2,10 +2,11 @@
 
 import { expect, test } from 'vitest'
 import { RANKED_RELAY, type DesyncFinding, type DesyncReport } from 'tickwire/lockstep'
+import { army, Unit as ArmyUnit } from '../../bench/desync/army-game.ts'
 import { readTicks } from '../reference/lockstep-checker.ts'
-import { BrokenGame, corrupt, drawSlowly, hashesAgree, match } from './desync-party.ts'
+import { BrokenGame, corrupt, drawSlowly, hashesAgree, LINE, match } from './desync-party.ts'
 import { game, makeLockstepGame, Unit } from './lockstep-game.ts'
-import type { PartyClient } from './lockstep-party.ts'
+import { LockstepParty, type PartyClient } from './lockstep-party.ts'
 
 test('[DESYNC1, DESYNC3, DESYNC5] one changed number is detected, named with both values, and healed', () => {
   const party = match(4)
@@ -154,6 +155,45 @@ test('[DESYNC5] the third heal in ten minutes ends the seat with `desynced`', ()
   const leaves = readTicks(log.bytes.slice(0, log.length)).flat().filter(({ type }) => type === 0xc1)
   // The last byte is the reason: 4 is desynced.
   expect(leaves.map(({ data }) => data.slice(-2))).toEqual(['04'])
+})
+
+test('[DESYNC5] heals of more than ten minutes ago do not count', () => {
+  const party = match(3)
+  const bad = party.clients[2]!
+  const { judge } = party.match
+  for (let time = 0; time < 2; time++) {
+    corrupt(bad)
+    party.run(3000)
+  }
+  party.match.relay.setSpeed(10)
+  party.run(601_000)
+  party.match.relay.setSpeed(100)
+  party.run(1000)
+  corrupt(bad)
+  party.run(3000)
+  expect(judge.counts).toMatchObject({ cases: 3, healed: 3, failed: 0 })
+  expect(party.clients.map(({ isClosed }) => isClosed)).toEqual([false, false, false])
+  for (let time = 0; time < 2; time++) {
+    corrupt(bad)
+    party.run(3000)
+  }
+  expect(bad.isClosed).toBe(true)
+})
+
+test('[DESYNC5] one object of 2,000 is healed within a second, by at most 2 KB', () => {
+  const party = new LockstepParty({ game: army, seed: 5, clients: 3, weather: () => LINE })
+  party.run(3000)
+  const bad = party.clients[2]!
+  const unit = [...bad.client.runner!.world.each(ArmyUnit)][1234]!
+  unit.hp = 7
+  expect(party.runUntil(() => party.reports.length > 0, 5000)).toBe(true)
+  const finding = party.reports[0]!.diverged[0]!.finding as DesyncFinding
+  expect(finding.differences).toEqual([
+    { in: 'field', entity: 'Unit', id: unit.id, field: 'hp', values: ['7', '200'] },
+  ])
+  expect(finding.healMs).toBeLessThanOrEqual(1000)
+  expect(finding.bytes).toBeLessThanOrEqual(2048)
+  expect(finding.rounds).toBeLessThanOrEqual(4)
 })
 
 test('[DESYNC1, DESYNC5] objects too many and too few, and another generator, are named and healed', () => {

@@ -1,6 +1,6 @@
 /** A small lockstep game: units that march to a target, a crate that the first order takes, and random damage. */
 
-import { bool, entity, fixed, int, u16, vec2, type World } from 'tickwire'
+import { bool, entity, fixed, int, u16, vec2, type Tick, type World } from 'tickwire'
 import { defineLockstep, ids, order, type LockstepGame } from 'tickwire/lockstep'
 
 const SIZE = 256
@@ -27,7 +27,7 @@ function spawnUnit(world: World, owner: number): void {
 }
 
 /** Makes the game. `impure` plants a bug: the number of units that this process has stepped is in the state. */
-export function makeLockstepGame(impure: () => number = () => 0): LockstepGame<typeof ORDERS> {
+export function makeLockstepGame(impure: (tick: Tick) => number = () => 0): LockstepGame<typeof ORDERS> {
   return defineLockstep({
     players: [1, 8],
     orders: ORDERS,
@@ -65,7 +65,7 @@ export function makeLockstepGame(impure: () => number = () => 0): LockstepGame<t
         unit.at.x += Math.max(-SPEED, Math.min(SPEED, dx))
         unit.at.y += Math.max(-SPEED, Math.min(SPEED, dy))
         unit.isMoving = dx !== 0 || dy !== 0
-        if (world.prng.nextFloat() < 0.001) unit.hp = Math.max(0, unit.hp - 1 - impure())
+        if (world.prng.nextFloat() < 0.001) unit.hp = Math.max(0, unit.hp - 1 - impure(world.tick))
         if (unit.hp === 0) world.despawn(unit)
       }
       if (world.every(90)) for (const crate of world.each(Crate)) crate.takenBy = 0

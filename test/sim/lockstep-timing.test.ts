@@ -8,6 +8,7 @@ import { readTicks } from '../reference/lockstep-checker.ts'
 import { game, Take } from './lockstep-game.ts'
 import { LockstepParty } from './lockstep-party.ts'
 import { RelayBench } from './relay-bench.ts'
+import './unplanned-heals.ts'
 
 const TICK_MS = 1000 / 30
 

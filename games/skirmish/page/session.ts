@@ -187,8 +187,10 @@ export class Session {
     return this.#stage.picture.drawCalls
   }
 
-  /** The worlds of two players differed. */
+  /** The worlds of two players differed. It is an error of the page too, so that no test overlooks a repair. */
   showDesync(report: DesyncReport): void {
+    const outcomes = report.diverged.map(({ player, outcome }) => `player ${player} ${outcome}`)
+    console.error(`desync in tick ${report.tick}, judged by ${report.verdict}: ${outcomes.join(', ')}`)
     this.#network.showDesync(report)
   }
 
