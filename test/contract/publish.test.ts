@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { afterAll, describe, expect, test } from 'vitest'
 import { defineGame, entity, u32 } from 'tickwire'
-import { browse, connect, isRequiredMod, missingMods, serve, type RequiredMod } from 'tickwire/node'
-import { serveTracker, type ServingTracker } from '../../packages/services/src/index.ts'
+import { browse, connect, host, isRequiredMod, missingMods, serve, type RequiredMod } from 'tickwire/node'
+import { serveAll, serveTracker, type ServingTracker } from '../../packages/services/src/index.ts'
 import { ask, TestHost, until } from './tracker-stage.ts'
 
 const Thing = entity({ age: u32 })
@@ -59,6 +59,36 @@ describe('a published server', () => {
     const restartedAt = performance.now()
     await until(isListed)
     expect(performance.now() - restartedAt).toBeLessThan(11_000)
+  })
+
+  test('[TRACK8, TRACK12] a hosted match is found with its code and its mods, and joined by that code', async () => {
+    const all = await serveAll({ port: 0, relayPort: 0, address: '127.0.0.1', publicAddress: '127.0.0.1' })
+    closing.push(() => all.close())
+    const url = `http://127.0.0.1:${all.port}/`
+    const bytes = new TextEncoder().encode('a mod')
+    const mod: RequiredMod = { id: 'ada/snow', version: '>=1', bytes: bytes.length, sha256: hashOf(bytes) }
+    const hosted = await host(game, {
+      rendezvous: url, signals: false, log: () => {},
+      publish: { trackers: [url], game: 'hosted-test', name: 'Snow', requiredMods: [mod] },
+    })
+    closing.push(() => hosted.close())
+    const find = async () => (await browse({ trackers: [url], game: 'hosted-test' })).games
+    await until(async () => (await find()).length === 1)
+    const { listing } = (await find())[0]!
+    expect(listing!.host).toMatchObject({ code: hosted.code, rendezvous: url })
+    // The player is asked for this mod. A download that is not this mod does not count as having it.
+    expect(missingMods(listing!, new Map())).toEqual([mod])
+    const altered = bytes.map((byte) => byte ^ 1)
+    expect(isRequiredMod(mod, altered)).toBe(false)
+    expect(missingMods(listing!, new Map([[mod.id, hashOf(altered)]]))).toEqual([mod])
+    expect(isRequiredMod(mod, bytes)).toBe(true)
+    expect(missingMods(listing!, new Map([[mod.id, hashOf(bytes)]]))).toEqual([])
+    const { code, rendezvous } = listing!.host
+    const room = await connect(game, code!, { rendezvous: rendezvous! })
+    await until(async () => (await find())[0]?.listing?.players === 1)
+    room.leave()
+    await hosted.close()
+    await until(async () => (await find()).length === 0, 3000)
   })
 })
 
