@@ -1,6 +1,7 @@
 /** The public list of games in a browser: the page of a tracker, and the page of docs/guide/public-list.md. */
 
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -81,6 +82,34 @@ browserTest('[TRACK13] the page of the guide lists games and joins one with its 
   await other.getByText(/1 games, 1 lists do not answer/).waitFor()
   await other.getByRole('button', { name: /Friday evening, 1 of 8/ }).waitFor()
   server.child.kill('SIGKILL')
+})
+
+browserTest('[TRACK12, TRACK13] a page asks before it loads a mod, and refuses another one', async (browser) => {
+  const bytes = Buffer.from('a mod')
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const host = new TestHost(300)
+  const listing = host.sign({
+    name: 'Snow', game: 'walkers', host: { identity: host.identity, url: 'http://127.0.0.1:1/' },
+    requiredMods: [{ id: 'ada/snow', version: '>=1', sha256, bytes: bytes.length }],
+  })
+  expect((await ask('POST', `${services.url}v1/listings`, { listing })).status).toBe(201)
+  mkdirSync(join(folder, 'mods', 'ada'), { recursive: true })
+  writeFileSync(join(folder, 'mods', 'ada', 'snow'), 'a mox')
+  const page = await open(browser, services.url)
+  const [asked, errors]: [string[], string[]] = [[], []]
+  page.on('pageerror', ({ message }) => errors.push(message))
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message())
+    void dialog.accept()
+  })
+  const game = page.getByRole('button', { name: /^Snow/ })
+  await game.click()
+  await until(() => errors.includes('ada/snow is not what the host has'))
+  expect(asked).toContain('Download ada/snow, 5 bytes?')
+  writeFileSync(join(folder, 'mods', 'ada', 'snow'), bytes)
+  // Nothing is at the address of this listing, so the page comes as far as its server.
+  await game.click()
+  await until(() => errors.some((message) => message.includes('Could not join the match at')), 30_000)
 })
 
 async function publish(): Promise<void> {
