@@ -91,6 +91,17 @@ test.each(TEMPLATES)('[CREATE3] the test of the template %s passes', (template) 
   expect(guide.run(game, 'npm test')).toMatch(/^# pass 1$/m)
 }, 300_000)
 
+test('[CREATE6] npm start is for production, and needs no package for development', async () => {
+  const game = join(folder, 'my-game')
+  guide.run(game, 'npm run build && npm prune --omit=dev --no-audit --no-fund')
+  expect(existsSync(join(game, 'node_modules/vite'))).toBe(false)
+  const server = join(game, 'server.ts')
+  writeFileSync(server, readFileSync(server, 'utf8').replace('{host.url}', '{host.url}/?${process.env.NODE_ENV}'))
+  const url = await guide.start(game, 'npm start')
+  expect(url).toMatch(/\?production$/)
+  expect(await (await fetch(url)).text()).toContain('<script type="module"')
+}, 60_000)
+
 test('[CREATE4] a mistake on the command line is named with its fix', () => {
   expect(() => create('my-game --yes')).toThrow(/is not empty\. Fix: give another folder/)
   expect(() => create('other --template nope')).toThrow(/--template: unknown \(expected hello, rooms, .*; got nope\)/)

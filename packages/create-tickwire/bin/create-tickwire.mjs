@@ -108,7 +108,7 @@ function write(folder, template, { tickwire, services }) {
   writeFileSync(path, `${JSON.stringify({
     name,
     ...manifest,
-    dependencies: { tickwire: absolute(tickwire), ...dependencies },
+    dependencies: { tickwire: absolute(tickwire), ...manifest.dependencies, ...dependencies },
     devDependencies: { ...manifest.devDependencies, ...devDependencies },
   }, null, 2)}\n`)
 }
