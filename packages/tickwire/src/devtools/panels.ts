@@ -159,7 +159,7 @@ function drawRollbacks(pen: Pen, { rollbacks, resteppedTicks, mistakes }: Readin
   pen.heading('Rollbacks', `${rollbacks}, ${resteppedTicks} ticks stepped again`, rollbacks > 0 ? INK.fair : INK.dim)
   for (let back = 1; back <= MISTAKES_SHOWN; back++) {
     const mistake = mistakes.at(-back)
-    if (mistake === undefined) pen.line(back === 1 ? 'every prediction was right so far' : '', '')
+    if (mistake === undefined) pen.line(back === 1 ? noMistakeText(rollbacks) : '', '')
     else
       pen.line(
         mistakeText(mistake),
@@ -169,6 +169,11 @@ function drawRollbacks(pen: Pen, { rollbacks, resteppedTicks, mistakes }: Readin
   }
   pen.skip(GAP)
   pen.explain('The last mispredictions: tick, first field that differed, predicted and true value, and their distance.')
+}
+
+/** The line where there is no misprediction. The overlay records them only while it is open. */
+export function noMistakeText(rollbacks: number): string {
+  return rollbacks === 0 ? 'every prediction was right so far' : 'no misprediction since the overlay was opened'
 }
 
 /** One misprediction as a line of text. */

@@ -113,14 +113,15 @@ export class Pen {
     this.y += 38
   }
 
-  /** A line of text: the name on the left, the amount on the right. */
+  /** A line of text: the name on the left, the amount on the right. A name without room ends in an ellipsis. */
   line(left: string, right: string, ink: string = INK.dim): void {
     const context = this.#context
     this.y += LINE
     if (this.#isGraphsOnly) return
     context.font = MONO
     context.fillStyle = ink
-    context.fillText(left, 0, this.y - 4, this.width - 8)
+    const room = this.width - 8 - context.measureText(right).width
+    context.fillText(shorten(left, Math.floor(room / context.measureText('0').width)), 0, this.y - 4)
     if (right === '') return
     context.textAlign = 'right'
     context.fillStyle = INK.text
@@ -202,4 +203,9 @@ export class Pen {
     context.fillStyle = INK.faint
     context.fillRect(0, this.y, this.width, height)
   }
+}
+
+/** A text that is cut to so many characters. Its end is an ellipsis then. */
+export function shorten(text: string, charactersMax: number): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, Math.max(0, charactersMax - 1))}…`
 }
