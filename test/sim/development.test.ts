@@ -1,7 +1,9 @@
 /** Development mode: mistakes in `step` that a match survives silently are reported once each, with the fix. */
 
 import { describe, expect, test } from 'vitest'
-import { bool, defineGame, entity, f32, fixed, message, text, u8, type StepWarning, type World } from 'tickwire'
+import {
+  bool, defineGame, entity, f32, fixed, message, near, text, u8, vec2, type StepWarning, type World,
+} from 'tickwire'
 import { simulate } from 'tickwire/testing'
 
 const Ship = entity({ x: fixed(0, 100, 0.1), hp: u8, heat: f32, name: text(4) }, { name: 'Ship' })
@@ -99,6 +101,26 @@ describe('a mistake in step', () => {
       expect(sim.warnings.map(({ field }) => field)).toEqual(fields)
     },
   )
+
+  test("[CHECK1] what some clients do not know, where clients predict 'all'", () => {
+    const at = vec2(0, 100, 0.1).position()
+    const Hand = entity(
+      { at, card: u8.owner(), plan: u8.team(), dealt: u8.server(), heat: f32.local() },
+      { name: 'Hand', interest: near(20) },
+    )
+    const make = (predict: 'owned' | 'all'): readonly StepWarning[] => {
+      const game = defineGame({ tickRate: 30, input: INPUT, entities: [Ship, Hand], predict, step() {} })
+      const sim = simulate(game, { onWarning: () => {} })
+      sim.run(200)
+      return sim.warnings
+    }
+    expect(make('owned')).toEqual([])
+    const warnings = make('all')
+    expect(warnings.map(({ kind, field }) => `${kind} ${field}`)).toEqual(
+      ['secret Hand.card', 'secret Hand.plan', 'secret Hand.dealt', 'secret Hand.interest'],
+    )
+    expect(warnings[0]!.message).toMatch(/^Hand\.card: .* Fix: remove owner\(\), or write predict: 'owned'\.$/)
+  })
 
   test('[CHECK2] a sound game has no warnings; joins, leaves and bounds that are reached are no mistakes', () => {
     expect(play({ step: (world, ship) => {

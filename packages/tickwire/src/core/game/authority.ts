@@ -115,7 +115,7 @@ export class Authority<I extends Shape> implements HeldByPeers {
     if (options.heavy)
       this.#heavyTest = new HeavyTest(this.world, () => this.#makeCopy(), (copy) => this.#callStep(copy))
     const { syncTest, onSyncFault, onWarning } = options
-    this.#checks = onWarning && new StepChecks(onWarning, game.predict)
+    this.#checks = onWarning && new StepChecks(onWarning, game.predict, entities)
     // In development mode, one tick a second is stepped twice. Without prediction no client steps, and none differs.
     const isSampled = syncTest === 0 && this.#checks !== undefined && game.predict !== 'none'
     this.#testEveryTicks = isSampled ? tickRate : 1

@@ -6,6 +6,7 @@
  *   unknown-field   a field that the entity does not have, in an assignment or in `spawn`: it is ignored
  *   outside-step    a field of an object that clients predict was written between two ticks
  *   impure          chance, clocks, inexact `Math`, locales and boolean comparators in `step` (base/step-traps.ts)
+ *   secret          what some clients do not know, in a game in which every client steps everything
  *   nondeterministic   a second run of the same tick had another result (predict/sync-test.ts)
  *
  * Each mistake is reported once per kind and field. The checks cost time in every tick, so they are off in production
@@ -15,6 +16,7 @@
 import { StepTraps } from '../base/step-traps.ts'
 import type { ObjectId, Tick } from '../base/time.ts'
 import { describeFault, type SyncFault } from '../predict/sync-test.ts'
+import type { Entity } from '../schema/definition.ts'
 import type { Shape } from '../schema/field.ts'
 import { LEAF, type Leaf } from '../schema/leaf.ts'
 import type { EntityStore } from '../world/entity-store.ts'
@@ -25,7 +27,8 @@ import type { Predict } from './settings.ts'
 /** A mistake that development mode has found. */
 export interface StepWarning {
   /** What kind of mistake it is. */
-  readonly kind: 'nan' | 'clamped' | 'unknown-field' | 'outside-step' | 'impure' | 'nondeterministic'
+  readonly kind:
+    | 'nan' | 'clamped' | 'unknown-field' | 'outside-step' | 'impure' | 'secret' | 'nondeterministic'
   /** The entity of the object. Empty when there is none. */
   readonly entity: string
   /** The object. 0: none, or not spawned yet. */
@@ -54,15 +57,22 @@ export class StepChecks {
   readonly #report: (warning: StepWarning) => void
   readonly #known = new Set<string>()
   readonly #predictsAll: boolean
+  readonly #entities: readonly Entity[]
   readonly #copies: StoreCopy[] = []
   readonly #traps = new StepTraps(({ name, message }) =>
     this.#warn('impure', '', 0, name, this.#world?.tick ?? 0, message))
   #loads = -1
   #world: World | undefined
 
-  /** `report` is called once for each kind and field. `predict`: what clients predict. Default 'owned'. */
-  constructor(report: (warning: StepWarning) => void, predict: Predict = 'owned') {
+  /**
+   * `report` is called once for each kind and field. `predict`: what clients predict. Default 'owned'. `entities` are
+   * those of the game, to find secrets.
+   */
+  constructor(
+    report: (warning: StepWarning) => void, predict: Predict = 'owned', entities: readonly Entity[] = [],
+  ) {
     this.#report = report
+    this.#entities = entities
     this.#predictsAll = predict === 'all'
   }
 
@@ -139,6 +149,7 @@ export class StepChecks {
   /** Watches spawns and values of variable length. Both belong to the world, which lasts as long as the checks. */
   #watch(world: World): void {
     this.#world = world
+    if (this.#predictsAll) for (const entity of this.#entities) this.#checkSecrets(entity, world.tick)
     const { heap } = world
     const spawn = world.spawn.bind(world)
     world.spawn = (entity, init, owner) => {
@@ -152,6 +163,25 @@ export class StepChecks {
       if (heap.counts.clipped + heap.counts.refused > clipped + refused) this.#clamped(world.tick, '', 0, leaf, 'it')
       return handle
     }
+  }
+
+  /** A client cannot predict with what it does not receive, and it gets the inputs of all players. */
+  #checkSecrets({ schema, interest }: Entity, tick: Tick): void {
+    const { name, members } = schema
+    for (const { path, audience } of members) {
+      if (audience === 'all' || audience === 'local') continue
+      this.#warn(
+        'secret', name, 0, path, tick,
+        `${path}: sent to some clients only, or to none, but with predict: 'all' every client predicts with it. `
+          + `Fix: remove ${audience}(), or write predict: 'owned'.`,
+      )
+    }
+    if (interest.kind === 'always') return
+    this.#warn(
+      'secret', name, 0, `${name}.interest`, tick,
+      `${name}.interest: hides objects, but with predict: 'all' every client predicts with all objects. `
+        + "Fix: remove the rule, or write predict: 'owned'.",
+    )
   }
 
   #checkValues(world: World, { schema: { name, leaves } }: EntityStore, { id, $cells }: Handle): void {
