@@ -43,6 +43,15 @@ function decoders(folder: string): string[] {
     })
 }
 
+/** Files of classes that keep state between the bytes that they receive. */
+const STATEFUL = [
+  'channel/large-channel', 'game/lockstep-client', 'nat/packet-relay', 'nat/path-race', 'nat/stun-responder',
+  'order-relay/desync-judge', 'order-relay/handover-desk', 'order-relay/order-relay', 'order-relay/pulse-table',
+  'order-relay/rejoin-desk', 'order-relay/relay-requests', 'rtype-session/client', 'rtype-session/server',
+].map((path) => `tickwire/src/core/${path}.ts`)
+const METHOD = /^  (?:async )?((?:accept|receive|handle|note)\w*)(?:<[^>]*>)?\(([^)]*)\)/gm
+const METHOD_INPUT = /Uint8Array|BitReader|SyncMessage|HandoverMessage|pulse: number/
+
 test('[FUZZ6] every decoder of the packages is reached by a fuzz target, or is exempt for a reason', () => {
   const args = ['--conditions=tickwire-source', '--import', 'tsx', join(ROOT, 'test', 'fuzz', 'reached-process.ts')]
   const { stdout, stderr, status } = spawnSync(process.execPath, args, {
@@ -55,6 +64,13 @@ test('[FUZZ6] every decoder of the packages is reached by a fuzz target, or is e
   const isExempt = (name: string): boolean =>
     name in EXEMPT || EXEMPT_FOLDERS.some((each) => name.startsWith(each))
   expect(all.filter((name) => !reached.has(name) && !isExempt(name))).toEqual([])
+  const methods = STATEFUL.flatMap((file) => {
+    const text = readFileSync(join(ROOT, 'packages', file), 'utf8')
+    return Array.from(text.matchAll(METHOD), ([, name, inputs]) => [name, inputs] as const)
+      .filter(([, inputs]) => METHOD_INPUT.test(inputs ?? '')).map(([name]) => `${file} ${name}`)
+  })
+  expect(STATEFUL.filter((file) => !methods.some((name) => name.startsWith(`${file} `)))).toEqual([])
+  expect(methods.filter((name) => !reached.has(name))).toEqual([])
   // An exemption that is no longer needed is removed.
   expect(Object.keys(EXEMPT).filter((name) => reached.has(name) || !all.includes(name))).toEqual([])
 })

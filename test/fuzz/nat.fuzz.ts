@@ -9,6 +9,7 @@ import {
 import {
   StunMessage, answerBinding, readStun, writeBindingRequest,
 } from '../../packages/tickwire/src/core/nat/stun.ts'
+import { StunResponder } from '../../packages/tickwire/src/core/nat/stun-responder.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import vectors from '../vectors/relay.json' with { type: 'json' }
@@ -51,6 +52,24 @@ const stun: FuzzTarget = {
     for (let index = 0; index < message.count; index++) message.address(index)
     const answer = new Uint8Array(1500)
     if (answerBinding(message, '192.0.2.1:5', answer) > bytes.length + 24) fail('an answer that is too long')
+  },
+}
+
+/** One for all inputs, because its tables are large. Each input comes a second later, so none is over a limit. */
+const server = new StunResponder(new Dice(3))
+let now = 0
+
+const responder: FuzzTarget = {
+  name: 'stun-responder',
+  seeds: stun.seeds,
+  run(bytes) {
+    const out = createTransmit()
+    now += 1000
+    for (const from of ['192.0.2.1:5', '[2001:db8::1]:5']) {
+      if (!server.handleDatagram(now, from, bytes, bytes.length, out)) continue
+      if (out.to !== from) fail('an answer to another address')
+      if (out.length > bytes.length + 24) fail('an answer that is too long')
+    }
   },
 }
 
@@ -103,4 +122,4 @@ const turn: FuzzTarget = {
   },
 }
 
-export const targets: readonly FuzzTarget[] = [control, stun, token, relay, turn]
+export const targets: readonly FuzzTarget[] = [control, stun, responder, token, relay, turn]

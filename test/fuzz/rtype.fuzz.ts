@@ -4,6 +4,7 @@
 
 import { decodeRtype, encodeRtype, type RtypeCodecOptions } from '../../packages/tickwire/src/core/rtype/codec.ts'
 import { RtypeEnvelope } from '../../packages/tickwire/src/core/rtype/envelope.ts'
+import { RtypeClient } from '../../packages/tickwire/src/core/rtype-session/client.ts'
 import { RtypeServer } from '../../packages/tickwire/src/core/rtype-session/server.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import vectors from '../vectors/rtype.json' with { type: 'json' }
@@ -79,4 +80,50 @@ const session: FuzzTarget = {
   },
 }
 
-export const targets: readonly FuzzTarget[] = [packets, fragments, session]
+const ADDRESS = '203.0.113.1:9'
+
+/** A client with a seat, and its server. */
+function seated(): { server: RtypeServer; client: RtypeClient } {
+  const server = new RtypeServer({}, new Dice(1))
+  const client = new RtypeClient(0, { name: 'Ann', clientId: 5 })
+  for (let now = 0; now < 300; now += 100) {
+    client.drain(now, (bytes, length) => server.handleDatagram(now, ADDRESS, bytes.slice(0, length), length))
+    server.drain(now, (_, bytes, length) => client.handleDatagram(now, bytes.slice(0, length), length))
+  }
+  return { server, client }
+}
+
+const peers: FuzzTarget = {
+  name: 'rtype-peers',
+  /** Input: datagrams, each after a byte for its receiver and its length in two bytes. */
+  seeds: () => {
+    const { server, client } = seated()
+    const [peer] = server.peers
+    if (peer === undefined) throw new Error('the client has no seat')
+    const own: number[] = []
+    client.sendInput(300, 3)
+    client.drain(300, (bytes, length) => { own.push(0, length >> 8, length & 0xff, ...bytes.subarray(0, length)) })
+    server.send(300, peer, { type: 'LEVEL_START', levelId: 1, levelName: 'one', estimatedDurationS: 9 })
+    server.drain(300, (_, bytes, length) => { own.push(1, length >> 8, length & 0xff, ...bytes.subarray(0, length)) })
+    const all = seeds().filter(({ length }) => length < 60)
+    return [Uint8Array.from(own), Uint8Array.from(all.flatMap((each, index) => [index % 2, 0, each.length, ...each]))]
+  },
+  run(bytes) {
+    const { server, client } = seated()
+    let at = 0
+    for (let now = 300; at + 3 <= bytes.length; now += 50) {
+      const length = Math.min((bytes[at + 1]! << 8) | bytes[at + 2]!, bytes.length - at - 3)
+      const datagram = bytes.subarray(at + 3, at + 3 + length)
+      if (bytes[at]! % 2 === 0) server.handleDatagram(now, ADDRESS, datagram, length)
+      else client.handleDatagram(now, datagram, length)
+      at += 3 + length
+      while (server.poll() !== undefined) continue
+      while (client.poll() !== undefined) continue
+      server.drain(now, () => {})
+      client.drain(now, () => {})
+      if (server.peers.length > 1) throw new Error('one address has two seats')
+    }
+  },
+}
+
+export const targets: readonly FuzzTarget[] = [packets, fragments, session, peers]
