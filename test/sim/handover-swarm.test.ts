@@ -2,14 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { form } from '../form.ts'
 import { playHandover, type HandoverPlant } from './handover-swarm.ts'
 
-test('[HAND8, I9, I23, I24, I25, I38, I39] matches whose relays crash hold their invariants', () => {
+test('[HAND8, I9, I23, I24, I25, I38, I39, I42] matches whose relays crash hold their invariants', () => {
   const sums: Record<string, number> = {}
   for (let seed = 1; seed <= form(12, 300); seed++) {
     const { violation, counts } = playHandover(seed)
     expect(violation && `seed ${seed}: ${violation.invariant} ${violation.problem}`).toBeUndefined()
     for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count
   }
-  for (const name of ['crash', 'asked', 'continued', 'ticks']) expect(sums[name]).toBeGreaterThan(0)
+  const names = ['crash', 'asked', 'continued', 'ticks', 'verified after a handover']
+  for (const name of names) expect(sums[name]).toBeGreaterThan(0)
 })
 
 test('[HAND8] seed 80215: ticks from before the image of a client that claimed late are still on their way', () => {

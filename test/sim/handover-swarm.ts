@@ -1,20 +1,27 @@
 /**
- * One lockstep match from one seed whose relay crashes or is asked to end. Invariants: I23, I24, I25, I38 and I39.
+ * One lockstep match from one seed whose relay crashes or is asked to end. Invariants: I23, I24, I25, I38, I39 and I42.
  *
  * Players are honest, or claim ticks that never were. Some are gone when the relay crashes, or stand still for a while.
- * Lines lose and delay. Sometimes the next relay crashes as well.
+ * Lines lose and delay. Sometimes the next relay crashes as well. A quarter of the matches is recorded, by each relay.
  */
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
+import type { RecordedMatch } from '../../packages/tickwire/src/core/relaying/match-keeping.ts'
 import type { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
+import { matchHead } from '../../packages/tickwire/src/core/replay/match-head.ts'
+import { MatchRecorder } from '../../packages/tickwire/src/core/replay/match-recorder.ts'
+import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
+import { verifyMatch, type VerifyOptions } from '../../packages/tickwire/src/core/replay/verify-match.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import type { Weather } from '../../packages/tickwire/src/testing/memory-link.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
+import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { readTicks } from '../reference/lockstep-checker.ts'
 import { HandoverParty, type HandoverClient } from './handover-party.ts'
 import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Spawn, Take } from './lockstep-game.ts'
+import { openMatch } from './replay-party.ts'
 import { isSameLog } from './same-log.ts'
 import { checkStream } from './stream-checks.ts'
 import type { WorldResult } from './world-result.ts'
@@ -24,6 +31,20 @@ const HANDOVER_BAR_MS = 6000
 /** A relay that is asked to end hands its match on in less time, on a good line. */
 const ASKED_BAR_MS = 2500
 const TAKE = game.orders.indexOf(Take)
+
+const crypto = new StubCrypto()
+const sha256 = (bytes: Uint8Array): Uint8Array => crypto.sha256(bytes)
+/** Those of `HandoverParty`. */
+const RELAY_KEYS = [1, 2, 3].map((byte) => crypto.importSigning(new Uint8Array(32).fill(byte)))
+const verifying: VerifyOptions = {
+  sha256, verify: (publicKey, message, signature) => crypto.importVerifying(publicKey).verify(message, signature),
+  publicKeys: RELAY_KEYS.map(({ publicKey }) => publicKey),
+}
+
+interface Recorded {
+  readonly recorder: MatchRecorder
+  readonly sink: MemorySink
+}
 
 interface Actor {
   readonly client: HandoverClient
@@ -44,11 +65,15 @@ class HandoverWorld {
   readonly #dice: Dice
   /** A separate generator for relays that are asked to end, so that the numbers of older seeds stay the same. */
   readonly #more: Dice
+  /** Another one, for altered recordings. */
+  readonly #disk: Dice
   readonly #party: HandoverParty
   readonly #actors: Actor[] = []
   readonly #counts: Record<string, number> = {}
   readonly #isGood: boolean
   readonly #plant: HandoverPlant
+  /** Indexed by relay. */
+  readonly #recorded: Recorded[] = []
   /** Where the match is played. */
   #relay = 0
   /** The bytes of the log that are kept whatever happens: two honest players hold them. */
@@ -59,6 +84,7 @@ class HandoverWorld {
     this.#plant = plant
     this.#dice = new Dice(seed ^ 0x4a0d)
     this.#more = new Dice(seed ^ 0x5706)
+    this.#disk = new Dice(seed ^ 0xd15c)
     const dice = this.#dice
     this.#isGood = dice.chance(0.5)
     const worst = this.#isGood ? 0.1 : dice.fraction()
@@ -69,6 +95,7 @@ class HandoverWorld {
     const rules = { ...(dice.chance(0.3) && { seed: 'agreed' as const }), relay: { stallMs: 2000 } }
     this.#party = new HandoverParty({
       game: game as never, seed, clients: 1 + Math.floor(5 * dice.fraction()), relays: 3, weather, rules,
+      ...(seed % 4 === 0 && { record: (relay) => (match) => this.#record(relay, match) }),
     })
     for (const client of this.#party.clients) this.#actors.push({ client, isLiar: false, takes: 0 })
     if (dice.chance(0.2)) this.#party.add(true)
@@ -112,6 +139,16 @@ class HandoverWorld {
       this.#party.run(STEP_MS)
       this.#plant(this.#party)
     }
+  }
+
+  #record(relay: number, { log, seed, game: card, takeover }: RecordedMatch): MatchRecorder {
+    const sink = new MemorySink()
+    const recorder = new MatchRecorder({
+      log, match: { fingerprint: card.fingerprint, seed }, head: matchHead(card), sink, sha256,
+      signer: RELAY_KEYS[relay]!, ...(takeover && { handover: takeover }),
+    })
+    this.#recorded[relay] = { recorder, sink }
+    return recorder
   }
 
   /** Orders of all players. */
@@ -222,5 +259,28 @@ class HandoverWorld {
     // A player that claimed false ticks loses count of its own orders.
     const liars = this.#actors.filter(({ isLiar }) => isLiar).map(({ client }) => Number(client.client.player))
     checkStream(ticks, TAKE, new Set(liars))
+    this.#checkRecording(log)
+  }
+
+  /** The recording of the last relay is genuine: the seals of all its ticks, and what the relay before had signed. */
+  #checkRecording({ newest }: TickLog): void {
+    const recorded = this.#recorded[this.#relay]
+    if (recorded === undefined) return
+    recorded.recorder.close(this.#party.clock.now)
+    const bytes = recorded.sink.bytes()
+    const file = openMatch(bytes)
+    const { problems, ticks, sealedTicks } = verifyMatch(file, verifying)
+    require('I42', problems.length === 0, `the recording is not genuine: ${problems[0]}`)
+    require('I42', ticks === newest && sealedTicks === newest, `${sealedTicks} of ${newest} ticks are sealed`)
+    const sealed = file.recording.chunks.filter(({ type }) => [10, 12, 16].includes(type))
+    const chunk = sealed[Math.floor(this.#disk.fraction() * sealed.length)]!
+    const altered = bytes.slice()
+    altered[chunk.offset + 12 + Math.floor(this.#disk.fraction() * chunk.length)]! ^= 1 << this.#disk.fraction() * 8
+    const sum = new Uint32Array(2)
+    hashBytes(altered, chunk.offset, 12 + chunk.length, 0, sum, 0)
+    new DataView(altered.buffer).setUint32(chunk.offset + 12 + chunk.length, sum[0]!, true)
+    const found = verifyMatch(openMatch(altered), verifying).problems.length
+    require('I42', found > 0, `a byte of a chunk of type ${chunk.type} was changed, and nothing found it`)
+    this.#count(this.#relay > 0 ? 'verified after a handover' : 'verified')
   }
 }
