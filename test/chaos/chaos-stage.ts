@@ -45,6 +45,7 @@ export interface MatchProcess {
 /** A relay in a process of its own. */
 export interface RelayProcess {
   readonly child: ChildProcess
+  readonly port: number
   /** `ip:port`. */
   readonly address: string
 }
@@ -139,14 +140,14 @@ export class ChaosStage {
   }
 
   /** Starts `tickwire relay`, and resolves when it answers. */
-  async relay(issuer: string): Promise<RelayProcess> {
-    const [port, ops] = [await freePort(), await freePort()]
+  async relay(issuer: string, port: number | undefined = undefined): Promise<RelayProcess> {
+    const [at, ops] = [port ?? await freePort(), await freePort()]
     const child = this.spawn(process.execPath, [
       join(await bundled(), 'tickwire.mjs'), 'relay', '--address', '127.0.0.1', '--relayed', '127.0.0.1',
-      '--port', `${port}`, '--no-ws', '--ops', `${ops}`, '--issuer', issuer,
+      '--port', `${at}`, '--no-ws', '--ops', `${ops}`, '--issuer', issuer,
     ])
     await until(async () => (await status(`http://127.0.0.1:${ops}/healthz`)) === 200, 'the relay answers')
-    return { child, address: `127.0.0.1:${port}` }
+    return { child, port: at, address: `127.0.0.1:${at}` }
   }
 
   /** Starts a match, and resolves when players can join it. */
@@ -194,9 +195,11 @@ export async function sleep(ms: number): Promise<void> {
 }
 
 /** The status of an answer; 0 when there is none within a second. */
-export async function status(url: string, ms = 1000): Promise<number> {
+export async function status(
+  url: string, ms = 1000, headers: { readonly [name: string]: string } = {},
+): Promise<number> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(ms) })
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(ms) })
     await response.arrayBuffer()
     return response.status
   } catch {

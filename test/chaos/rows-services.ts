@@ -7,13 +7,16 @@ import { bestProvider, browse } from 'tickwire/node'
 import { keyToText } from '../../packages/tickwire/src/core/crypto/token-text.ts'
 import { hasRedis } from '../contract/redis-server.ts'
 import type { ChaosRow } from './chaos-row.ts'
-import { type ChaosStage, ended, freePort, sleep, status, until } from './chaos-stage.ts'
+import { type ChaosStage, type RelayProcess, ended, freePort, sleep, status, until } from './chaos-stage.ts'
+import type { Guests } from './code-players.ts'
 import { haproxy } from './haproxy.ts'
 
 const LISTED_MS = 11_000
 const CODE_MS = 6000
 /** The silence after which the standby takes over is a second. */
 const GAP_MS = 1200
+/** A relay that drains asks its peers to move, so none waits for silence. */
+const DRAIN_GAP_MS = 300
 
 /** Names of games at a tracker; undefined while it does not answer. */
 async function gamesAt(tracker: string): Promise<number | undefined> {
@@ -54,34 +57,35 @@ const trackerKilled: ChaosRow = {
 
 /** Two relays, and a rendezvous that gives both to its sessions. */
 async function rendezvousWith(stage: ChaosStage): Promise<{
-  readonly relays: Awaited<ReturnType<ChaosStage['relay']>>[]
+  /** The public key of the issuer of relay tokens. */
+  readonly issuer: string
+  readonly relays: readonly RelayProcess[]
   readonly options: readonly string[]
   readonly rendezvous: Awaited<ReturnType<ChaosStage['service']>>
 }> {
   const secret = randomBytes(32)
   const { publicKey } = bestProvider().importSigning(Uint8Array.from(secret))
-  const relays = [
-    await stage.relay(keyToText('issuer-public', publicKey)), await stage.relay(keyToText('issuer-public', publicKey)),
-  ]
+  const issuer = keyToText('issuer-public', publicKey)
+  const relays = [await stage.relay(issuer), await stage.relay(issuer)]
   const options = [
     '--issuer', keyToText('issuer-secret', secret), '--key-file', `${stage.folder}/rendezvous.key`,
     ...relays.flatMap(({ address }) => ['--relay', address]),
   ]
-  return { relays, options, rendezvous: await stage.service('rendezvous', options) }
+  return { issuer, relays, options, rendezvous: await stage.service('rendezvous', options) }
 }
 
 const rendezvousKilled: ChaosRow = {
   name: 'rendezvous-killed',
-  what: 'kill -9 of the rendezvous for 4 s: matches go on, and the code works again',
+  what: 'kill -9 of the rendezvous for 4 s (--long: ten minutes): matches go on, and the code works again',
   bars: { lost_matches: 0, lost_messages: 0, changed_codes: 0, code_again_ms: CODE_MS, failed_joins: 0 },
-  async run(stage) {
+  async run(stage, isLong) {
     const { options, rendezvous } = await rendezvousWith(stage)
     const hosted = await stage.match(['host', rendezvous.url, 'race'])
     const code = hosted.where
     const guests = await stage.guests(['4', code, rendezvous.url, 'race'])
     await until(() => guests.now.playing === 4, '4 guests play')
     rendezvous.child.kill('SIGKILL')
-    await sleep(4000)
+    await sleep(isLong ? 600_000 : 4000)
     await stage.service('rendezvous', options, rendezvous.port)
     const again = await until(async () => await joinStatus(rendezvous.url, code) === 200, 'the code works')
     const late = await stage.guests(['2', hosted.where, rendezvous.url, 'race'])
@@ -143,18 +147,28 @@ async function joinStatus(url: string, code: string): Promise<number> {
   return response?.status ?? 0
 }
 
+/** A match by relays alone, with guests that play. */
+async function relayedMatch(stage: ChaosStage, isLong: boolean): Promise<Awaited<ReturnType<typeof rendezvousWith>> & {
+  readonly guests: Guests
+  readonly count: number
+  readonly code: string
+}> {
+  const services = await rendezvousWith(stage)
+  const count = isLong ? 16 : 4
+  const hosted = await stage.match(['host', services.rendezvous.url, 'relay-only'])
+  const guests = await stage.guests([`${count}`, hosted.where, services.rendezvous.url, 'relay-only'])
+  await until(() => guests.now.playing === count, 'the guests play')
+  await sleep(1000)
+  guests.forgetGaps()
+  return { ...services, guests, count, code: hosted.where }
+}
+
 const relayKilled: ChaosRow = {
   name: 'relay-killed',
   what: 'kill -9 of the relay that carries a match: its standby takes over',
   bars: { lost_matches: 0, lost_messages: 0, gap_ms_p95: GAP_MS },
   async run(stage, isLong) {
-    const { relays, rendezvous } = await rendezvousWith(stage)
-    const count = isLong ? 16 : 4
-    const hosted = await stage.match(['host', rendezvous.url, 'relay-only'])
-    const guests = await stage.guests([`${count}`, hosted.where, rendezvous.url, 'relay-only'])
-    await until(() => guests.now.playing === count, 'the guests play')
-    await sleep(1000)
-    guests.forgetGaps()
+    const { relays, guests, count } = await relayedMatch(stage, isLong)
     relays[0]!.child.kill('SIGKILL')
     await sleep(6000)
     return {
@@ -164,6 +178,41 @@ const relayKilled: ChaosRow = {
   },
 }
 
+const relayDrained: ChaosRow = {
+  name: 'relay-drained',
+  what: 'SIGTERM for the relay that carries a match: peers move to its standby before it ends',
+  bars: { lost_matches: 0, lost_messages: 0, gap_ms_p95: DRAIN_GAP_MS, exit_code: 0 },
+  async run(stage, isLong) {
+    const { relays: [relay], guests, count } = await relayedMatch(stage, isLong)
+    relay!.child.kill('SIGTERM')
+    await ended(relay!.child)
+    await sleep(3000)
+    return {
+      lost_matches: guests.lost + count - guests.now.playing, lost_messages: guests.now.lostMessages,
+      gap_ms_p95: guests.gap(0.95), exit_code: relay!.child.exitCode ?? 1,
+    }
+  },
+}
+
+const relaysKilled: ChaosRow = {
+  name: 'relays-killed',
+  what: 'kill -9 of both relays of a match: it goes on when they are back, and without them a guest gets no-path',
+  bars: { lost_matches: 0, gap_ms_p95: 5000, joined_without: 0, no_path_ms: 8000 },
+  async run(stage, isLong) {
+    const { issuer, relays, rendezvous, guests, count, code } = await relayedMatch(stage, isLong)
+    for (const { child } of relays) child.kill('SIGKILL')
+    await Promise.all(relays.map(async ({ child }) => await ended(child)))
+    const again = await Promise.all(relays.map(async ({ port }) => await stage.relay(issuer, port)))
+    await sleep(8000)
+    const figures = { lost_matches: guests.lost + count - guests.now.playing, gap_ms_p95: guests.gap(0.95) }
+    for (const { child } of again) child.kill('SIGKILL')
+    const late = await stage.guests(['1', code, rendezvous.url, 'relay-only'])
+    const noPath = await until(() => late.now.failed + late.now.playing === 1, 'a guest has tried')
+    return { ...figures, joined_without: late.now.playing, no_path_ms: noPath }
+  },
+}
+
 export const SERVICE_ROWS: readonly ChaosRow[] = [
-  trackerKilled, rendezvousKilled, rendezvousInstancesKilled, relayKilled,
+  trackerKilled, rendezvousKilled, rendezvousInstancesKilled, relayKilled, relayDrained,
+  relaysKilled,
 ]

@@ -1,12 +1,11 @@
-/** Failures of the store: Redis killed, frozen, emptied, cut off; a full disk; two writers; a deploy behind a proxy. */
+/** Failures of the store: Redis killed, frozen, emptied, cut off; a full disk; two writers. */
 
 import { spawnSync } from 'node:child_process'
 import { createServer, connect, type Socket } from 'node:net'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { hasRedis } from '../contract/redis-server.ts'
 import type { ChaosRow } from './chaos-row.ts'
-import { type ChaosStage, ended, freePort, roomsOf, sleep, status, until } from './chaos-stage.ts'
-import { haproxy } from './haproxy.ts'
+import { type ChaosStage, freePort, roomsOf, sleep, until } from './chaos-stage.ts'
 import { twoMatches } from './rows-fleet.ts'
 import { WATCH_BARS, watchServices } from './service-watch.ts'
 
@@ -154,48 +153,8 @@ const diskFull: ChaosRow = {
   },
 }
 
-const rollingHttp: ChaosRow = {
-  name: 'rolling-deploy-of-the-fleet',
-  what: 'both instances of the fleet service behind HAProxy are replaced while requests come',
-  missing: missing ?? (spawnSync('haproxy', ['-v']).status === 0 ? undefined : 'haproxy is not installed'),
-  bars: { failed_requests: 0, lost_matches: 0 },
-  async run(stage, isLong) {
-    const redis = await stage.redis()
-    const options = ['--store', redis.url, '--drain', '3s']
-    const instances = [await stage.fleet(options), await stage.fleet(options)]
-    const front = await freePort()
-    const file = `${stage.folder}/haproxy.cfg`
-    writeFileSync(file, haproxy(front, instances.map(({ port }) => port)))
-    stage.spawn('haproxy', ['-db', '-q', '-f', file])
-    const url = `http://127.0.0.1:${front}`
-    await until(async () => await status(`${url}/rooms`) === 200, 'the proxy answers')
-    const players = await twoMatches(stage, url)
-    const goal = isLong ? 10_000 : 1500
-    let [asked, failed] = [0, 0]
-    let isRolling = true
-    const ask = async (): Promise<void> => {
-      while (asked < goal || isRolling) {
-        asked++
-        if (await status(`${url}/rooms`, 5000) !== 200) failed++
-      }
-    }
-    const asking = Array.from({ length: 8 }, ask)
-    for (const old of instances) {
-      await sleep(500)
-      old.child.kill('SIGTERM')
-      await ended(old.child)
-      await stage.fleet(options, old.port)
-      // HAProxy takes it up again after two good checks.
-      await sleep(1500)
-    }
-    isRolling = false
-    await Promise.all(asking)
-    return { failed_requests: failed, lost_matches: players.lostCount }
-  },
-}
-
 export const STORE_ROWS: readonly ChaosRow[] = [
-  redisKilled, redisFrozen, redisFlushed, redisCutOff, twoWriters, diskFull, rollingHttp,
+  redisKilled, redisFrozen, redisFlushed, redisCutOff, twoWriters, diskFull,
 ]
 
 function fill(path: string, size: number): void {
