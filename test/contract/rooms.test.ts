@@ -227,9 +227,11 @@ test('[ROOM10] rooms survive a restart with worlds, seats and tickets; a changed
   expect([again.host.peer, again.host.seat!.isBack]).toEqual([player.host.peer, true])
   await second.drain()
   const other = defineGame({ ...game, tickRate: 60 })
-  const third = await serve(other, { ...QUIET, keepRooms })
+  const lines: string[] = []
+  const third = await serve(other, { ...QUIET, keepRooms, log: ({ message }) => void lines.push(message) })
   open.push(() => third.close())
   expect([third.rooms.rooms.length, third.host.id === id, third.host.peers]).toEqual([1, false, []])
+  expect(lines).toContain(`room ${id} (match) of the previous process was not restored: the game has changed`)
 })
 
 test('[ROOM12] two bots of the guide are two bots after two restarts of a server', async () => {

@@ -109,6 +109,7 @@ test('[LOCK46] the games of the repository that are stepped by all peers have no
   const root = new URL('../../../../games/', import.meta.url)
   for (const name of ['skirmish', 'hello'])
     expect(await startTickwire(['lint', new URL(`${name}/game.ts`, root).pathname], world), lines.join('\n')).toBe(0)
+  expect(lines.at(-1)).toBe('1 module, 0 findings')
 })
 
 test('[LOCK46] wrong use is refused with a fix', async () => {

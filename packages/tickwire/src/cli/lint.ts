@@ -50,7 +50,7 @@ The exit code is 1 when there are findings.`,
     else {
       for (const { file: path, line, rule, problem, fix } of findings)
         world.print(`${path}:${line}  ${problem}. Fix: ${fix}.  [${rule}]`)
-      world.print(`${modules.length} modules, ${findings.length} findings`)
+      world.print(`${count(modules.length, 'module')}, ${count(findings.length, 'finding')}`)
     }
     return findings.length > 0 ? 1 : 0
   },
@@ -90,4 +90,8 @@ function importsOf(program: SyntaxNode, from: string): readonly string[] {
 
 function lineOf(text: string, at: number): number {
   return text.slice(0, at).split('\n').length
+}
+
+function count(amount: number, name: string): string {
+  return `${amount} ${name}${amount === 1 ? '' : 's'}`
 }

@@ -52,6 +52,13 @@ import { openStatusServer, type OpsOptions, type StatusServer } from './status-s
 const PATH_GRACE_MS = 3000
 const DRAIN_MS = 10_000
 
+/** Why a room is not restored, for the log. */
+const NOT_RESTORED: Readonly<Record<string, string>> = {
+  'other-game': 'the game has changed',
+  'unknown-type': 'there is no such type of room any more',
+  taken: 'another room has its id',
+}
+
 /** What a server is built from. */
 export interface RoomServerParts {
   readonly site: HttpSite
@@ -184,10 +191,10 @@ export class RoomServer {
 
   /** Restores rooms of the previous process. The log names those that cannot be. */
   #restore(images: readonly RoomImage[], place: RoomPlace | undefined): readonly Match[] {
-    const refuse = ({ typeName, code }: RoomImage, reason: string): void =>
+    const refuse = ({ typeName, id }: RoomImage, reason: string): void =>
       this.log({
         level: 'warn', event: 'room-not-restored',
-        message: `room ${code} (${typeName}) of the process before was not restored: ${reason}`,
+        message: `room ${id} (${typeName}) of the previous process was not restored: ${NOT_RESTORED[reason] ?? reason}`,
       })
     const isHere = ({ id }: RoomImage): boolean => place === undefined || isPlacedHere(id, place)
     for (const image of images) if (!isHere(image)) refuse(image, 'the number of workers has changed')
