@@ -11,6 +11,7 @@ import { readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { withCorpus } from './corpus.ts'
 import { fuzzTarget, type FuzzLimits, type FuzzReport } from './run-fuzz.ts'
 import { INPUT_BYTES_MAX } from './run-fuzz-inputs.ts'
 import type { FuzzTarget } from './target.ts'
@@ -50,7 +51,7 @@ export async function findTargets(folder: URL = new URL('./', import.meta.url)):
 export async function targetsOf(file: string): Promise<readonly FoundTarget[]> {
   const module: { readonly targets?: readonly FuzzTarget[] } = await import(pathToFileURL(file).href)
   if (module.targets === undefined) throw new Error(`${file} exports no \`targets\` array (see test/fuzz/target.ts)`)
-  return module.targets.map((target) => ({ file, target }))
+  return module.targets.map((target) => ({ file, target: withCorpus(target) }))
 }
 
 /** Fuzzes one target in a thread of its own. */

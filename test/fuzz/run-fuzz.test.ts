@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { corpusFileOf, corpusFiles, readCorpus } from './corpus.ts'
 import { fuzzTarget, replayInput, type FuzzReport } from './run-fuzz.ts'
 import { certainInputs, fuzzInputs } from './run-fuzz-inputs.ts'
 import { targets } from './run-fuzz-planted.ts'
@@ -79,4 +80,17 @@ test('[FUZZ3] the guarded run reports what the plain run reports', async () => {
 test('[FUZZ3] planted faults are not among the targets that are found', async () => {
   const names = (await findTargets()).map((found) => found.target.name)
   expect(names.filter((name) => name.startsWith('planted/'))).toEqual([])
+})
+
+test('[FUZZ7] every file of the corpus is of a target, its inputs are seeds of it, and all are small', async () => {
+  const targets = (await findTargets()).map((found) => found.target)
+  const files = corpusFiles()
+  expect(files.length).toBeGreaterThan(10)
+  const names = targets.map(({ name }) => corpusFileOf(name))
+  expect(files.filter(({ name }) => !names.includes(name))).toEqual([])
+  expect(files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)).toBeLessThan(1 << 20)
+  const target = targets.find(({ name }) => name === 'rtype-peers')!
+  const kept = readCorpus(target.name)
+  expect(kept.length).toBeGreaterThan(0)
+  expect(target.seeds().slice(-kept.length)).toEqual(kept)
 })

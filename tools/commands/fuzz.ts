@@ -2,9 +2,11 @@
  * `npm run fuzz`: the seeded mutating fuzzer over every decoder, for a given time.
  */
 
+import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { commandLine, misuse, wholeNumber } from '../command-line.ts'
+import { ROOT } from '../typecheck.ts'
 import { replayInput, type FuzzReport } from '../../test/fuzz/run-fuzz.ts'
 import { findTargets, FuzzThread, targetsOf, type FoundTarget } from '../../test/fuzz/run-fuzz-worker.ts'
 
@@ -18,6 +20,8 @@ npm run fuzz -- [options]      Feeds every decoder random, mutated and truncated
   --target NAME    only this target
   --input HEX      run this one input through --target and show what happens
   --file PATH      the targets of this file, instead of all of test/fuzz
+  --save-corpus    keeps inputs that reach new lines in test/fuzz/corpus: --inputs N of each target (default 5000);
+                   they are seeds of the target from then on
   --list           the targets' names
   --json           the last line printed is the report as JSON
 
@@ -34,6 +38,7 @@ const { values } = commandLine(HELP, {
   input: { type: 'string' },
   file: { type: 'string' },
   list: { type: 'boolean' },
+  'save-corpus': { type: 'boolean' },
   json: { type: 'boolean' },
 })
 
@@ -44,6 +49,8 @@ if (values.target !== undefined && chosen.length === 0) misuse(HELP, `no target 
 
 if (values.list === true) {
   for (const { target } of chosen) console.log(target.name)
+} else if (values['save-corpus'] === true) {
+  process.exitCode = saveCorpus(values.target === undefined ? [] : [values.target])
 } else if (values.input === undefined) {
   process.exitCode = await fuzzAll(chosen)
 } else {
@@ -58,6 +65,15 @@ function replay({ target }: FoundTarget, hex: string): void {
   replayInput(target, hex)
   const elapsedMs = (performance.now() - startedAt).toFixed(3)
   console.log(`${target.name} took ${hex.length / 2} bytes in ${elapsedMs} ms and threw nothing`)
+}
+
+/** In a process of its own, because coverage makes everything slow. */
+function saveCorpus(targets: readonly string[]): number {
+  const inputs = wholeNumber(HELP, 'inputs', values.inputs, 5000, 1)
+  const seed = wholeNumber(HELP, 'seed', values.seed, 1)
+  const file = join(ROOT, 'test', 'fuzz', 'corpus-process.ts')
+  const args = ['--conditions=tickwire-source', '--import', 'tsx', file, String(seed), String(inputs), ...targets]
+  return spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' }).status ?? 1
 }
 
 async function fuzzAll(targets: readonly FoundTarget[]): Promise<number> {
