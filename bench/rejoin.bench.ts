@@ -146,8 +146,8 @@ function joinOnce(party: LockstepParty, client: PartyClient, latencyMs: number):
 }
 
 /**
- * The longest that giving an image adds to a tick of the donor: copying the world, or encoding a slice. CPU time, and
- * the 95th of 100 images.
+ * The longest that giving an image adds to a tick of the donor: copying the world, or encoding a slice. CPU time, of
+ * the 19th of 20 images.
  */
 function donorMs({ game: own, world, roster }: LockstepRunner): number {
   const history = new History(own, world)
