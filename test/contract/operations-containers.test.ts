@@ -55,6 +55,25 @@ test('[DEPLOY5] the image runs as a user without rights, and its check asks the 
   expectOptions(service, [...text.matchAll(/^ENV .*?(OPS_ADDRESS)=/gm)].map(([, name]) => name ?? ''))
 })
 
+test('[DEPLOY9] every tracker of deploy/ lets hosts of other machines publish', () => {
+  const { services } = parse(readDeploy('compose.yaml'), { merge: true }) as { services: Record<string, ComposeService> }
+  const inCompose = Object.entries(services['track']?.environment ?? {})
+    .map(([name, value]) => [name, String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1')])
+  const tracking = renderChart().find(({ metadata }) => metadata.name === 'my-tracking')
+  const [container] = tracking?.spec.template?.spec.containers ?? []
+  const trackers = [
+    { args: services['track']?.command ?? [], env: Object.fromEntries(inCompose) },
+    { args: container?.args ?? [], env: Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []) },
+    ...hosterCommands().map((args) => ({ args, env: {} })),
+  ]
+  for (const { args: [service, ...args], env } of trackers) {
+    expect(service).toBe('track')
+    const { publish, issuer } = readOptions(SERVICES.get('track')?.options ?? {}, { args, env })
+    const isPossible = publish === 'open' || publish === 'token' && (issuer as readonly string[]).length > 0
+    expect(isPossible, JSON.stringify([args, env])).toBe(true)
+  }
+})
+
 interface Resource {
   readonly kind: string
   readonly metadata: { readonly name: string }
@@ -65,21 +84,25 @@ interface PodTemplate {
 }
 interface Container {
   readonly args: readonly string[]
-  readonly env: readonly { readonly name: string }[]
+  readonly env: readonly { readonly name: string; readonly value?: string }[]
   readonly ports: readonly { readonly protocol?: string; readonly hostPort?: number }[]
   readonly resources: unknown
   readonly securityContext: unknown
 }
 
-test('[DEPLOY6] the chart renders to a tracker and to relays by region, and no Service carries UDP', () => {
+function renderChart(): readonly Resource[] {
   const Values = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'))
-  const resources = readdirSync(join(CHART, 'templates')).flatMap((name) => {
+  return readdirSync(join(CHART, 'templates')).flatMap((name) => {
     const text = readFileSync(join(CHART, 'templates', name), 'utf8')
     return parseAllDocuments(renderTemplate(text, { Values, Release: { Name: 'my' } })).flatMap((document) => {
       expect(document.errors).toEqual([])
       return document.toJSON() === null ? [] : [document.toJSON() as Resource]
     })
   })
+}
+
+test('[DEPLOY6] the chart renders to a tracker and to relays by region, and no Service carries UDP', () => {
+  const resources = renderChart()
   const names = resources.map(({ kind, metadata, spec }) => `${kind} ${metadata.name} ${spec.replicas ?? ''}`.trim())
   expect(names).toEqual([
     'StatefulSet my-relay-eu-west 2', 'StatefulSet my-relay-us-east 2', 'StatefulSet my-relay-ap-southeast 1',
@@ -107,13 +130,16 @@ test('[DEPLOY6] the chart renders to a tracker and to relays by region, and no S
 test('[DEPLOY6] templates of hosters and of Agones are YAML, and their commands have options that exist', () => {
   const fleet = parse(readDeploy('agones/fleet.yaml'))
   expect(fleet).toMatchObject({ apiVersion: 'agones.dev/v1', kind: 'Fleet' })
+  for (const [service = '', ...args] of hosterCommands())
+    expect(readOptions(SERVICES.get(service)?.options ?? {}, { args, env: {} })).toMatchObject({ port: 8080 })
+})
+
+/** The commands of the templates of hosters, word by word. */
+function hosterCommands(): readonly string[][] {
   const [render] = parse(readDeploy('templates/render.yaml')).services as { dockerCommand: string }[]
   const fly = /app = "(track .*)"/.exec(readDeploy('templates/fly.toml'))?.[1] ?? ''
-  for (const command of [render?.dockerCommand.replace('tickwire ', '') ?? '', fly]) {
-    const [service = '', ...args] = command.split(' ')
-    expect(readOptions(SERVICES.get(service)?.options ?? {}, { args, env: {} })).toMatchObject({ port: 8080 })
-  }
-})
+  return [render?.dockerCommand.replace('tickwire ', '') ?? '', fly].map((command) => command.split(' '))
+}
 
 function expectOptions(service: string, variables: readonly string[]): void {
   const options = Object.keys(SERVICES.get(service)?.options ?? {}).map(envName)
