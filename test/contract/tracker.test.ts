@@ -147,6 +147,15 @@ describe('browsing', () => {
     expect(html).toContain('class="badge verified"')
     expect((await ask('GET', `${page}?game=none`)).body).toContain('No games yet')
   })
+
+  test('[TRACK5] the page of games shows the code of a game', async () => {
+    const host = new TestHost(51)
+    const listing = host.sign({ name: 'by code', host: { identity: host.identity, code: 'IRON-7K3M' } })
+    await ask('POST', listUrl, { listing }, await tokenFor(host))
+    const page = `http://127.0.0.1:${tracker.port}/games`
+    await until(async () => String((await ask('GET', page)).body).includes('code IRON-7K3M'))
+    expect((await ask('GET', page)).body).toContain('join by code')
+  })
 })
 
 describe('limits', () => {

@@ -68,6 +68,8 @@ interface Row {
   readonly status: string
   readonly hasPassword: boolean
   readonly mods: number
+  /** Empty: the game has none. */
+  readonly code: string
   readonly badge: BrowsedGame['badge']
   readonly url: string | undefined
   readonly isUnknownHost: boolean
@@ -80,18 +82,20 @@ function rowOf({ listing, foreign, badge, url, isUnknownHost }: BrowsedGame): Ro
     name: found?.name ?? '', game: found?.game ?? '', engine: found?.engine ?? '', region: found?.region ?? '', map,
     players: found?.players ?? 0, capacity: found?.capacity ?? 0, status: found?.status ?? 'full',
     hasPassword: found?.hasPassword === true, mods: listing?.requiredMods?.length ?? 0, badge,
+    code: listing?.host.code ?? '',
     // A native address is no link for a page.
     url: url?.startsWith('http') === true ? url : undefined, isUnknownHost,
   }
 }
 
 function itemOf(row: Row): string {
-  const { name, game, engine, region, map, players, capacity, status, hasPassword, mods, badge, url } = row
+  const { name, game, engine, region, map, players, capacity, status, hasPassword, mods, code, badge, url } = row
   const share = capacity === 0 ? 0 : Math.min(100, Math.round((100 * players) / capacity))
   const colour = status === 'full' ? 'full' : share > 74 ? 'busy' : 'free'
   const about = [
     engine === 'tickwire' ? game : `${game} (${engine})`, map, region, hasPassword ? 'password' : '',
     mods === 0 ? '' : plural(mods, 'mod'), status === 'in_progress' ? 'playing' : '',
+    code === '' ? '' : `code ${code}`,
   ].filter((text) => text !== '').join(' · ')
   const ping = url === undefined || url.includes('#') ? '<span class="ping"></span>'
     : `<span class="ping" data-ping="${escape(url)}" title="time to the host and back"></span>`
@@ -104,9 +108,9 @@ ${ping}
 <div class="action">${actionOf(row)}</div></li>`
 }
 
-function actionOf({ url, engine, status, isUnknownHost, name }: Row): string {
+function actionOf({ url, engine, status, code, isUnknownHost, name }: Row): string {
   if (engine !== 'tickwire') return '<span class="off">other engine</span>'
-  if (url === undefined) return '<span class="off">native only</span>'
+  if (url === undefined) return `<span class="off">${code === '' ? 'native only' : 'join by code'}</span>`
   if (status === 'full') return '<span class="off">full</span>'
   const title = isUnknownHost ? 'Unknown host: first connection' : `Join ${name}`
   return `<a class="join" href="${escape(url)}" rel="noopener noreferrer nofollow" title="${escape(title)}">Join</a>`
