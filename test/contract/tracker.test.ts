@@ -194,7 +194,7 @@ describe('limits', () => {
 })
 
 describe.skipIf(!hasRedis)('with Redis', () => {
-  test('[TRACK7] instances share listings; a frozen store is answered in time, and an emptied one heals', async () => {
+  test('[TRACK7, SERV4] instances share listings; a frozen store is answered in time, and an emptied one heals', async () => {
     const redis = await RedisServer.start()
     closing.push(() => redis.kill())
     const open = async (): Promise<string> => {
@@ -215,6 +215,7 @@ describe.skipIf(!hasRedis)('with Redis', () => {
       times.push((performance.now() - from) / 2)
       expect(browse.body.listings).toHaveLength(1)
       expect([renew.status, renew.headers.get('retry-after')]).toEqual([503, '2'])
+      expect(renew.body.error).toMatchObject({ code: 'unavailable', message: 'The store does not answer.' })
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     expect(Math.max(...times)).toBeLessThan(600)

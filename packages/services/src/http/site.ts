@@ -90,7 +90,7 @@ export async function createSite(options: SiteOptions): Promise<Site> {
     const isOurs = error instanceof HttpRefusal
     if (status >= 500 && !isOurs) console.error(`tickwire: a route failed${traceText(request)}:`, error)
     const name = isOurs ? code : status < 500 ? 'bad-request' : 'internal'
-    const text = status < 500 ? message : 'The service failed.'
+    const text = isOurs || status < 500 ? message : 'The service failed.'
     return reply.code(status).send({ error: { code: name, message: text, fix: isOurs ? fix : 'See /openapi.json.' } })
   })
   const files = options.static === undefined ? undefined : new StaticFiles(options.static)
