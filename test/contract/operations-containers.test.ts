@@ -56,14 +56,15 @@ test('[DEPLOY5] the image runs as a user without rights, and its check asks the 
 })
 
 test('[DEPLOY9] every tracker of deploy/ lets hosts of other machines publish', () => {
-  const { services } = parse(readDeploy('compose.yaml'), { merge: true }) as { services: Record<string, ComposeService> }
+  const services = parse(readDeploy('compose.yaml'), { merge: true }).services as Record<string, ComposeService>
   const inCompose = Object.entries(services['track']?.environment ?? {})
     .map(([name, value]) => [name, String(value).replace(/^\$\{\w+:-(.*)\}$/, '$1')])
   const tracking = renderChart().find(({ metadata }) => metadata.name === 'my-tracking')
   const [container] = tracking?.spec.template?.spec.containers ?? []
+  const inChart = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? [])
   const trackers = [
     { args: services['track']?.command ?? [], env: Object.fromEntries(inCompose) },
-    { args: container?.args ?? [], env: Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []) },
+    { args: container?.args ?? [], env: inChart },
     ...hosterCommands().map((args) => ({ args, env: {} })),
   ]
   for (const { args: [service, ...args], env } of trackers) {

@@ -194,7 +194,7 @@ describe('limits', () => {
 })
 
 describe.skipIf(!hasRedis)('with Redis', () => {
-  test('[TRACK7, SERV4] instances share listings; a frozen store is answered in time, and an emptied one heals', async () => {
+  test('[TRACK7, SERV4] instances share listings; a frozen store is answered in time, and all heals', async () => {
     const redis = await RedisServer.start()
     closing.push(() => redis.kill())
     const open = async (): Promise<string> => {
