@@ -4,6 +4,7 @@
  */
 
 import * as THREE from 'three'
+import type { ObjectId } from 'tickwire'
 import { CELLS, SIZE } from '../map-cells.ts'
 import { SIGHT } from '../rules.ts'
 
@@ -19,6 +20,8 @@ export class Fog {
   readonly #visible = new Uint8Array(CELLS)
   /** 1: the local team has seen the cell. */
   readonly #explored = new Uint8Array(CELLS)
+  /** Buildings that the local team has seen. */
+  readonly #buildings = new Set<ObjectId>()
   /** Two channels a cell: an alpha map is read from the second. */
   readonly #pixels = new Uint8Array(CELLS * 2)
 
@@ -26,6 +29,14 @@ export class Fog {
     this.texture = new THREE.DataTexture(this.#pixels, SIZE, SIZE, THREE.RGFormat)
     this.texture.magFilter = THREE.LinearFilter
     this.texture.minFilter = THREE.LinearFilter
+    this.forget()
+  }
+
+  /** Everything is dark again: another match, or another seat. */
+  forget(): void {
+    this.#visible.fill(0)
+    this.#explored.fill(0)
+    this.#buildings.clear()
     this.#pixels.fill(UNSEEN)
     this.texture.needsUpdate = true
   }
@@ -55,6 +66,16 @@ export class Fog {
       this.#pixels[cell * 2 + 1]! += Math.round((dark - this.#pixels[cell * 2 + 1]!) * 0.34)
     }
     this.texture.needsUpdate = true
+  }
+
+  /** A building stands at (x, y): the local team knows it from the time on at which it sees it. */
+  noteBuilding(id: ObjectId, x: number, y: number): void {
+    if (this.isVisible(x, y)) this.#buildings.add(id)
+  }
+
+  /** Whether the local team has seen a building. What is built in the dark later is not shown. */
+  isKnown(id: ObjectId): boolean {
+    return this.isOff || this.#buildings.has(id)
   }
 
   isVisible(x: number, y: number): boolean {

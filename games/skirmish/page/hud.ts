@@ -12,6 +12,7 @@ import { cssColour, SEAT_NAMES } from './palette.ts'
 const SHOWN_TICKS = 10 * TICK_RATE
 /** For so long a short message is shown. */
 const SAID_MS = 3500
+const NEWS_MS = 6000
 
 export class Hud {
   readonly #hand: Hand
@@ -26,11 +27,12 @@ export class Hud {
     element('card').replaceChildren()
   }
 
-  /** A short message: why something could not be done, or what happens elsewhere. */
-  say(message: string): void {
+  /** A short message: why something could not be done, or an alarm. `isNews`: what all players should know. */
+  say(message: string, isNews: boolean = false): void {
     setText(element('toast'), message)
+    element('toast').classList.toggle('is-news', isNews)
     clearTimeout(this.#saidTimer)
-    this.#saidTimer = setTimeout(() => setText(element('toast'), ''), SAID_MS)
+    this.#saidTimer = setTimeout(() => setText(element('toast'), ''), isNews ? NEWS_MS : SAID_MS)
   }
 
   update(world: World): void {
@@ -48,7 +50,7 @@ export class Hud {
     const played = match === undefined || match.beganAt === 0 ? 0 : world.tick - match.beganAt
     setText(element('clock'), `${clock(played / TICK_RATE)}${played >= STORM_AT ? ' storm' : ''}`)
     element('clock').classList.toggle('is-storm', played >= STORM_AT)
-    element('quick').hidden = own === undefined || played === 0
+    element('quick').hidden = own === undefined || own.isOut || played === 0
     const idle = hand.selection.idleWorkers(world, seat).length
     setText(element('idle-count'), idle === 0 ? '' : `${idle} idle`)
     element('idle').classList.toggle('is-idle', idle > 0)
@@ -99,14 +101,15 @@ export class Hud {
     const unit = first === undefined ? null : world.get(Unit, first)
     const building = first === undefined ? null : world.get(Building, first)
     const waiting = building === null || building.queue === 0 ? 0 : Math.max(0, building.trainedAt - world.tick)
-    const key = JSON.stringify([[...counts], unit?.hp, building?.hp, building?.queue, waiting >> 2, building?.builtAt])
+    const unbuilt = building === null ? 0 : Math.max(0, Math.ceil((building.builtAt - world.tick) / TICK_RATE))
+    const key = JSON.stringify([[...counts], unit?.hp, building?.hp, building?.queue, waiting >> 2, unbuilt])
     if (key === this.#card) return
     this.#card = key
     const card = element('card')
     card.replaceChildren()
     if (selection.ids.size > 1) {
       card.append(make('b', `${selection.ids.size} units`))
-      const kinds = make('div', '', ...[...counts].map(([name, count]) => make('span', `${count} ${name}`)))
+      const kinds = make('div', '', ...[...counts].map(([name, count]) => make('span', countOf(count, name))))
       kinds.className = 'kinds'
       card.append(kinds)
     } else if (unit !== null) {
@@ -116,7 +119,8 @@ export class Hud {
     } else if (building !== null) {
       const rule = BUILDINGS[building.kind]!
       card.append(make('b', rule.name), ...ownerOf(building.seat, seat), meter(building.hp / rule.hp))
-      if (building.seat === seat) card.append(queueOf(building.queue, waiting))
+      if (unbuilt > 0) card.append(make('small', `being built, ${unbuilt} s left`))
+      else if (building.seat === seat) card.append(queueOf(building.queue, waiting))
     }
   }
 
@@ -141,6 +145,10 @@ function ownerOf(owner: number, seat: number): Node[] {
   const made = make('small', ` of ${SEAT_NAMES[owner]!}`)
   made.style.color = cssColour(owner)
   return [made]
+}
+
+function countOf(count: number, name: string): string {
+  return `${count} ${name}${count === 1 || name === 'artillery' ? '' : 's'}`
 }
 
 function meter(share: number): HTMLElement {

@@ -65,7 +65,7 @@ export class Minimap {
     for (const { at } of world.each(Crystal)) if (fog.isExplored(columnOf(at), rowOf(at))) pixels[at] = 0xffffe07a
     for (const building of world.each(Building)) {
       const { size } = BUILDINGS[building.kind]!
-      if (building.seat !== seat && !fog.isExplored(columnOf(building.at), rowOf(building.at))) continue
+      if (building.seat !== seat && !fog.isKnown(building.id)) continue
       for (let row = 0; row < size; row++)
         for (let column = 0; column < size; column++) pixels[building.at + row * SIZE + column] = paint(building.seat)
     }

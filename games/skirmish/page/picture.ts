@@ -167,6 +167,10 @@ export class Picture {
       if (teams[building.seat] === teams[seat]) this.fog.see(columnOf(building.at) + 1, rowOf(building.at) + 1, 10)
     }
     this.fog.end()
+    for (const { id, at, kind } of world.each(Building)) {
+      const middle = BUILDINGS[kind]!.size / 2
+      this.fog.noteBuilding(id, columnOf(at) + middle, rowOf(at) + middle)
+    }
   }
 
   draw(world: World, shown: Shown, now: number): void {
@@ -238,7 +242,7 @@ export class Picture {
       const { kind, id, seat: owner } = building
       const rule = BUILDINGS[kind]!
       const [x, y] = [columnOf(building.at) + rule.size / 2, rowOf(building.at) + rule.size / 2]
-      if (owner !== seat && !fog.isExplored(x, y)) continue
+      if (owner !== seat && !fog.isKnown(id)) continue
       if (x < west - 2 || x > east + 2 || y < north - 2 || y > south + 2) continue
       const left = Math.max(0, building.builtAt - world.tick)
       const built = 1 - left / rule.building

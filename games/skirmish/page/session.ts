@@ -17,6 +17,7 @@ import type { Chronicle } from './chronicle.ts'
 import { Coach } from './coach.ts'
 import { Controls } from './controls.ts'
 import { element, setText } from './dom.ts'
+import type { Fog } from './fog.ts'
 import type { FogWorld } from './fog-world.ts'
 import { Hand } from './hand.ts'
 import { Hud } from './hud.ts'
@@ -25,6 +26,7 @@ import type { Happening } from './memory.ts'
 import type { Minimap } from './minimap.ts'
 import type { OwnOrder } from './network-graphs.ts'
 import { NetworkPanel } from './network-panel.ts'
+import { News } from './news.ts'
 import { PauseNote } from './pause-note.ts'
 import { PeerReports } from './peer-reports.ts'
 import type { Picture } from './picture.ts'
@@ -84,6 +86,7 @@ export class Session {
   readonly #players: PlayersPanel
   readonly #coach = new Coach()
   readonly #pause: PauseNote
+  readonly #news = new News()
   readonly #stop = new AbortController()
   readonly #chronicle: Chronicle
   readonly #isReplay: boolean
@@ -98,6 +101,8 @@ export class Session {
   #shownVersion = 0
   #hasBegun = false
   #isOver = false
+  /** Whether the local seat is out. */
+  #isOut = false
   #isStorm = false
   #mapKind = 0
   #name = ''
@@ -129,6 +134,7 @@ export class Session {
     minimap.onOrder = (spot) => this.hand.commandAt(spot, false)
     minimap.onAim = (spot) => this.hand.useAimAt(spot, false)
     picture.memory.clear()
+    picture.fog.forget()
     element('hud').hidden = false
     document.body.classList.toggle('is-replay', isReplay)
     // Pauses, speeds, replays and desyncs are of lockstep.
@@ -181,6 +187,11 @@ export class Session {
   /** Whether the map of the match is drawn. */
   get hasMap(): boolean {
     return this.#stage.picture.hasMap(this.room.world)
+  }
+
+  /** What the local team sees and has seen. */
+  get fog(): Fog {
+    return this.#stage.picture.fog
   }
 
   get drawCalls(): number {
@@ -279,7 +290,7 @@ export class Session {
     const { picture, minimap } = this.#stage
     const seat = this.#seat
     this.#noteState(world)
-    picture.fog.isOff = seat < 0 || this.#isOver
+    picture.fog.isOff = seat < 0 || this.#isOver || this.#isOut
     picture.look(world, Math.max(0, seat))
     minimap.draw(world, picture.fog, picture.camera, seat, now)
     const isLoaded = this.room.runner.hasBegun && picture.hasMap(world)
@@ -289,7 +300,7 @@ export class Session {
     this.#results.update(world, seat)
     this.#network.update(now)
     this.#players.update(world, seat, this.#hasBegun && !this.#isOver, now)
-    const place = this.#coach.update(world, seat, this.#hasBegun && !this.#isOver && !this.#isReplay)
+    const place = this.#coach.update(world, seat, this.#hasBegun && !this.#isOver && !this.#isReplay && !this.#isOut)
     if (place === undefined || now - this.#coachedAt < COACH_MS) return
     this.#coachedAt = now
     picture.effects.mark(place.x, place.y, GOLD, 1.8)
@@ -305,6 +316,8 @@ export class Session {
   /** The local seat is known, or is another one: looks at its headquarters. */
   #begin(world: World, seat: number): void {
     this.#seat = seat
+    this.#stage.picture.fog.forget()
+    this.#lookedAt = 0
     const start = makeMap(world.seed, mapKindOf(world)).starts[Math.max(0, seat)]!
     const { camera } = this.#stage.picture
     camera.lookAt({ x: columnOf(start), y: rowOf(start) + 2 })
@@ -322,16 +335,31 @@ export class Session {
       this.#isOver = hasEnded
       this.#isStorm = beganAt !== 0 && !hasEnded && world.tick - beganAt >= STORM_AT
     }
+    const seats = [...world.each(Seat)]
+    const isOut = this.#hasBegun && seats[this.#seat]?.isOut === true
+    if (isOut && !this.#isOut && !this.#isOver) this.#stage.sounds.play('lost')
+    this.#isOut = isOut
+    const news = this.#hasBegun && !this.#isOver ? this.#news.next(world, this.#seat, this.#isStorm) : ''
+    if (news !== '') this.#tell(news)
     // The banner of the connection says the rest.
     if (this.room.isAway) return
     const { roster } = this.room.runner
-    const away = [...world.each(Seat)].filter(({ player }) => player !== 0 && roster.isAway(player))
-      .map(({ name }) => name)
+    const away = seats.filter(({ player }) => player !== 0 && roster.isAway(player)).map(({ name }) => name)
     const isObserving = this.#seat < 0 && !this.#isReplay && this.room.runner.hasBegun
     const notice = roster.isPaused ? this.#pause.text(world)
-      : away.length > 0 ? `Away: ${away.join(', ')}` : isObserving ? this.#watching : ''
+      : away.length > 0 ? `Away: ${away.join(', ')}` : isObserving ? this.#watching
+        : isOut && !this.#isOver ? this.#outNote : ''
     setText(element('notice'), notice)
     setText(element('pause'), roster.isPaused ? 'resume' : 'pause')
+  }
+
+  get #outNote(): string {
+    return `You are out.${this.#served === undefined ? ' You see all now.' : ''} Watch on, or leave.`
+  }
+
+  #tell(news: string): void {
+    this.#hud.say(news, true)
+    this.#stage.sounds.play('news')
   }
 
   get #watching(): string {

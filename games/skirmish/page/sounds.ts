@@ -23,6 +23,7 @@ const SOUNDS = {
     { wave: 'sine', from: 880, to: 990, seconds: 0.16, gain: 0.1 },
   ],
   alarm: [{ wave: 'triangle', from: 880, to: 520, seconds: 0.4, gain: 0.2 }],
+  news: [{ wave: 'sine', from: 330, to: 330, seconds: 0.5, gain: 0.14 }],
   won: [{ wave: 'triangle', from: 520, to: 1040, seconds: 0.9, gain: 0.2 }],
   lost: [{ wave: 'triangle', from: 400, to: 120, seconds: 1.1, gain: 0.2 }],
 } as const satisfies Record<string, readonly Tone[]>
