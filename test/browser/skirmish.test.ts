@@ -52,7 +52,11 @@ browserTest('[SKIRM23] the lobby has seats, teams, bots, maps, speed, chat and s
   await bo.click('#seats tr:nth-child(6) button')
   await until(ada, 'document.querySelector("#seats tr:nth-child(6)").textContent.includes("Bo")')
   await ada.selectOption('#seats select[aria-label="team of Cyan"]', { value: '1' })
+  // All bots at once, and one of them by itself.
+  await ada.selectOption('#bots', '1')
+  await until(bo, 'document.querySelector("#bots").value === "1"')
   await ada.selectOption('#seats select[aria-label="bot of Rose"]', '0')
+  await until(bo, 'document.querySelector("#bots").value === "-1"')
   await ada.selectOption('#speed', '150')
   await until(bo, 'skirmish.room.runner.roster.speedPercent === 150')
   await until(bo, 'document.querySelector("#speed").value === "150"')
@@ -77,7 +81,7 @@ browserTest('[SKIRM23] the lobby has seats, teams, bots, maps, speed, chat and s
   // Speed and map, teams and bots: nothing of the network can be chosen.
   const controls = `[...new Set([...document.querySelectorAll('#lobby select, #lobby input, #lobby button')]
     .map((each) => each.id || (each.ariaLabel ?? each.textContent).split(' ')[0]))].sort().join(' ')`
-  expect(await ada.evaluate(controls)).toBe('Boulders Canyons Citadel bot lobby-leave ready sit speed team')
+  expect(await ada.evaluate(controls)).toBe('Boulders Canyons Citadel bot bots lobby-leave ready sit speed team')
   // One player that is not ready holds the match.
   await ada.click('#ready')
   await until(bo, 'document.querySelector("#seats tr:nth-child(1)").textContent.includes("✓")')

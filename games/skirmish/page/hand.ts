@@ -193,12 +193,14 @@ export class Hand {
     if (members.length > 0) selection.replace(members)
   }
 
-  /** Moves the camera to what is selected. */
+  /** Moves the camera to what is selected: to the unit in the middle of a group, so that stragglers do not count. */
   showSelection(): void {
     const [first] = this.selection.ids
-    const unit = first === undefined ? null : this.world.get(Unit, first)
     const building = first === undefined ? null : this.world.get(Building, first)
-    if (unit !== null) this.#picture.camera.lookAt(unit)
+    const units = [...this.selection.ids].flatMap((id) => this.world.get(Unit, id) ?? [])
+    const middle = (of: readonly number[]): number => of.toSorted((a, b) => a - b)[of.length >> 1]!
+    if (units.length > 0)
+      this.#picture.camera.lookAt({ x: middle(units.map(({ x }) => x)), y: middle(units.map(({ y }) => y)) })
     else if (building !== null) this.#picture.camera.lookAt({ x: columnOf(building.at), y: rowOf(building.at) })
   }
 

@@ -40,6 +40,16 @@ export class LobbyPanel {
       return option
     }))
     speed.addEventListener('change', () => room.setSpeed(Number(speed.value) / 100), { signal })
+    const bots = element<HTMLSelectElement>('bots')
+    bots.replaceChildren(...['mixed', ...LEVELS].map((name, at) => new Option(name, String(at - 1))))
+    bots.options[0]!.hidden = true
+    bots.addEventListener('change', () => this.#setBots(Number(bots.value)), { signal })
+  }
+
+  /** Sets the level of all bots. */
+  #setBots(level: number): void {
+    for (const { number, player, team } of this.#room.world.each(Seat))
+      if (player === 0) this.#room.order(SetUp, { seat: number, team, level })
   }
 
   stop(): void {
@@ -64,11 +74,17 @@ export class LobbyPanel {
     const waiting = seats.filter(({ player, isReady }) => player !== 0 && !isReady).length
     setText(element('lobby-note'), left > 0 ? `The match begins in ${left}` : own?.isReady === true
       ? `Waiting for ${waiting} ${waiting === 1 ? 'player' : 'players'}.`
-      : 'Bots take the seats of others. Press Ready to begin; friends join at this address.')
+      : 'Bots take the seats of others; easy ones are for a first match. Press Ready to begin. '
+        + 'Friends join at this address.')
     const speed = element<HTMLSelectElement>('speed')
     speed.disabled = own === undefined
     const percent = String(this.#room.runner.roster.speedPercent)
     if (document.activeElement !== speed && speed.value !== percent) speed.value = percent
+    const bots = element<HTMLSelectElement>('bots')
+    bots.disabled = own === undefined
+    const levels = new Set(seats.filter(({ player }) => player === 0).map(({ level }) => level))
+    const level = String(levels.size === 1 ? [...levels][0] : -1)
+    if (document.activeElement !== bots && bots.value !== level) bots.value = level
     this.#showSeed(world)
     this.#maps.update(world, own !== undefined)
     const key = JSON.stringify([own?.number, seats.map(({ player, name, team, level, isReady }) =>

@@ -1,10 +1,20 @@
 /** What all players should know at once: seats that are out, and the storm. */
 
 import type { World } from 'tickwire'
-import { Seat, type SeatObject } from '../definitions.ts'
+import { Building, Seat, type SeatObject } from '../definitions.ts'
+import { columnOf, rowOf } from '../map-cells.ts'
 import { SEAT_NAMES } from './palette.ts'
 
 const STORM = 'The storm begins: it wears all headquarters down, and the guns of buildings are silent.'
+/** So near to an own building, it is the base that is under attack. */
+const BASE_CELLS = 10
+
+/** What the page says when something of a seat is shot at. */
+export function alarmOf(world: World, own: number, x: number, y: number): string {
+  const isBase = [...world.each(Building)]
+    .some(({ seat, at }) => seat === own && Math.hypot(columnOf(at) - x, rowOf(at) - y) < BASE_CELLS)
+  return `Your ${isBase ? 'base is' : 'units are'} under attack. Space: look there.`
+}
 
 export class News {
   /** Seats that were out before, as bits. Undefined: no look was taken yet. */

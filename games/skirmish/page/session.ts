@@ -26,7 +26,7 @@ import type { Happening } from './memory.ts'
 import type { Minimap } from './minimap.ts'
 import type { OwnOrder } from './network-graphs.ts'
 import { NetworkPanel } from './network-panel.ts'
-import { News } from './news.ts'
+import { alarmOf, News } from './news.ts'
 import { PauseNote } from './pause-note.ts'
 import { PeerReports } from './peer-reports.ts'
 import type { Picture } from './picture.ts'
@@ -392,6 +392,6 @@ export class Session {
     minimap.alarm(x, y, now)
     if (Math.hypot(x - camera.x, y - camera.y) < 18) return
     sounds.play('alarm')
-    this.#hud.say('You are under attack. Space: look there.')
+    this.#hud.say(alarmOf(this.room.world, this.#seat, x, y))
   }
 }
