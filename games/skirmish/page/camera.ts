@@ -41,6 +41,12 @@ export class MapCamera {
     this.y = y
   }
 
+  /** The map from afar: observers and replays have no base to look at. */
+  showMap(): void {
+    this.lookAt({ x: SIZE / 2, y: SIZE / 2 })
+    this.height = HEIGHT_MAX
+  }
+
   /** Moves by a share of what the screen shows. */
   scroll(dx: number, dy: number): void {
     this.x = Math.min(SIZE, Math.max(0, this.x + dx * this.height))

@@ -135,6 +135,7 @@ export class Session {
     minimap.onAim = (spot) => this.hand.useAimAt(spot, false)
     picture.memory.clear()
     picture.fog.forget()
+    picture.camera.showMap()
     element('hud').hidden = false
     document.body.classList.toggle('is-replay', isReplay)
     // Pauses, speeds, replays and desyncs are of lockstep.
