@@ -301,7 +301,7 @@ export class Picture {
   /** Follows the quality. */
   #apply(): void {
     const { isReduced } = this.quality
-    this.renderer.toneMapping = isReduced ? THREE.NoToneMapping : THREE.ACESFilmicToneMapping
+    this.renderer.toneMapping = isReduced ? THREE.NoToneMapping : THREE.NeutralToneMapping
     this.#sky.intensity = SKY_LIGHT * (isReduced ? DIM : 1)
     this.#scene.fog = isReduced ? null : this.#haze
     // The terrain is built for one of both.
