@@ -8,9 +8,12 @@ import { parseArgs } from 'node:util'
 import { UsageError, type AsyncCommand } from './command.ts'
 import { askPage } from './conformance-target.ts'
 import { codeOf } from './file-option.ts'
+import { readKeyOption } from './key-option.ts'
 import { ASKING_CHECKS } from './conformance/checks-asking.ts'
 import { CONNECTED_CHECKS } from './conformance/checks-connected.ts'
 import { LEAVING_CHECKS } from './conformance/checks-leaving.ts'
+import { LOCKSTEP_CHECKS } from './conformance/checks-lockstep.ts'
+import { RELAY_CHECKS } from './conformance/checks-relay.ts'
 import { Lab, NotLetIn, type Check } from './conformance/check.ts'
 import type { Target } from './conformance/line.ts'
 
@@ -19,6 +22,9 @@ const OPTIONS = {
   user: { type: 'string', default: '' },
   token: { type: 'string', default: '' },
   identity: { type: 'string' },
+  lockstep: { type: 'boolean', default: false },
+  relay: { type: 'string' },
+  issuer: { type: 'string' },
   only: { type: 'string', multiple: true },
   quick: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },
@@ -41,7 +47,11 @@ interface Line {
   readonly seen: string
 }
 
+/** The checks of every server. */
 export const CHECKS: readonly Check[] = [...ASKING_CHECKS, ...CONNECTED_CHECKS, ...LEAVING_CHECKS]
+
+/** With those of relays of lockstep matches, and of packet relays. */
+export const ALL_CHECKS: readonly Check[] = [...CHECKS, ...LOCKSTEP_CHECKS, ...RELAY_CHECKS]
 
 /** Checks a server. */
 export const conformance: AsyncCommand = {
@@ -51,23 +61,27 @@ tickwire conformance HOST:PORT [options]
 
 Connects to a server over UDP as docs/wire/STANDARD.md and STATE-MACHINE.md say, with a separate implementation, and
 prints for each check whether the server passes it. Takes about a minute. The server receives invalid packets. PORT may
-be the port of the server's page: the page says the UDP port and the fingerprint.
+be the port of the server's page: the page says the UDP port and the fingerprint. Relays of lockstep matches and packet
+relays have checks of their own: docs/wire/LOCKSTEP.md and RELAY.md.
 
   --fingerprint HEX  the 8 bytes of the schema's fingerprint, as in a response. Needed with a UDP port: without it
                      most servers accept no connection, and only the checks before a connection run
   --user HEX         data of the game in a response, at most 64 bytes
   --token HEX        a token that can be used several times; for ordinary tokens, disable tokens on the server
   --identity HEX     the server's identity key: also check its signature
+  --lockstep         the server relays lockstep matches: also check its ticks and what it does with orders
+  --relay NAME       it is a packet relay, and NAME is the name in its tokens: check docs/wire/RELAY.md instead
+  --issuer FILE      with --relay: the secret key that signs relay tokens (issuer.key)
   --only ID          run this check only; may be repeated
   --quick            skip the checks that wait for 10 s
-  --list             print the checks and run none
+  --list             print the checks and run none; without --lockstep and --relay all of them
   --patience MS      how long an answer may take (default 700)
   --json             print one line of JSON
 
 Exit code: 0 all checks passed; 1 a check failed, or no connection was accepted.`,
   async run(args, world) {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
-    const checks = chosen(values.only, values.quick)
+    const checks = chosen(values)
     if (values.list) {
       for (const { id, says, section } of checks) world.print(`${id.padEnd(20)}${says}  [${section}]`)
       return 0
@@ -78,7 +92,7 @@ Exit code: 0 all checks passed; 1 a check failed, or no connection was accepted.
     await lookup(given.host).catch((error: unknown) => {
       throw new UsageError(`${given.host}: host not found (${codeOf(error)}). Fix: give a host name or an address.`)
     })
-    const page = await askPage(given.host, given.port)
+    const page = given.relay === undefined ? await askPage(given.host, given.port) : undefined
     const target: Target = page === undefined ? given : {
       ...given, port: page.udpPort,
       ...(values.fingerprint === undefined && page.fingerprint !== undefined && { fingerprint: page.fingerprint }),
@@ -120,15 +134,30 @@ async function tryCheck(check: Check, target: Target): Promise<Line> {
   }
 }
 
-function chosen(only: readonly string[] | undefined, isQuick: boolean): readonly Check[] {
-  const unknown = only?.find((id) => !CHECKS.some((check) => check.id === id))
-  if (unknown !== undefined) throw new UsageError(`--only: unknown check "${unknown}". Fix: --list prints all checks.`)
-  return CHECKS.filter(({ id, isSlow }) => only === undefined ? !isQuick || isSlow !== true : only.includes(id))
+interface Values {
+  readonly only?: readonly string[]
+  readonly quick: boolean
+  readonly list: boolean
+  readonly lockstep: boolean
+  readonly relay?: string
+}
+
+function chosen({ only, quick, list, lockstep, relay }: Values): readonly Check[] {
+  const all = relay !== undefined ? RELAY_CHECKS
+    : lockstep ? [...CHECKS, ...LOCKSTEP_CHECKS]
+    : list ? ALL_CHECKS : CHECKS
+  const unknown = only?.find((id) => !all.some((check) => check.id === id))
+  if (unknown !== undefined)
+    throw new UsageError(`--only: unknown check "${unknown}". Fix: --list prints all checks; some need an option.`)
+  return all.filter(({ id, isSlow }) => only === undefined ? !quick || isSlow !== true : only.includes(id))
 }
 
 function targetOf(
   address: string,
-  values: { fingerprint?: string; user: string; token: string; identity?: string; patience: string },
+  values: {
+    fingerprint?: string; user: string; token: string; identity?: string; patience: string; relay?: string
+    issuer?: string
+  },
 ): Target {
   const match = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(address)
   const port = Number(match?.[2])
@@ -143,6 +172,8 @@ function targetOf(
     user: bytesOption('--user', values.user, 0, 64),
     token: bytesOption('--token', values.token, 0, 429),
     identity: values.identity === undefined ? undefined : bytesOption('--identity', values.identity, 32, 32),
+    relay: values.relay === undefined ? undefined
+      : { audience: values.relay, secret: readKeyOption('--issuer', values.issuer, 'issuer-secret') },
     answerMs, silenceMs: answerMs * SILENCE_SHARE,
   }
 }

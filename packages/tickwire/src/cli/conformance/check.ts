@@ -4,6 +4,7 @@
 
 import { Line, type Target } from './line.ts'
 import { REASONS } from './packets.ts'
+import { RelayPeer } from './relay-peer.ts'
 import { Session, type Accepted } from './session.ts'
 import { visit } from './visit.ts'
 
@@ -31,6 +32,7 @@ export class Lab {
   readonly target: Target
   readonly #lines: Line[] = []
   readonly #sessions: Session[] = []
+  readonly #peers: RelayPeer[] = []
 
   constructor(target: Target) {
     this.target = target
@@ -64,7 +66,16 @@ export class Lab {
     return session
   }
 
+  /** An allocation at a packet relay, in a session of its own unless one is given. */
+  async allocate(session?: Uint8Array): Promise<RelayPeer> {
+    const peer = await RelayPeer.open(await this.line(), session)
+    if (typeof peer === 'string') throw new NotLetIn(`no allocation: ${peer}`)
+    this.#peers.push(peer)
+    return peer
+  }
+
   async close(): Promise<void> {
+    for (const peer of this.#peers) peer.free()
     for (const session of this.#sessions) if (session.goodbye === undefined) await session.leave()
     for (const session of this.#sessions) session.end()
     for (const line of this.#lines) line.close()

@@ -14,6 +14,8 @@ export interface Target {
   readonly token: Uint8Array
   /** The server's identity key, if it is known. */
   readonly identity: Uint8Array | undefined
+  /** For a packet relay: the secret key that signs its tokens (32 bytes), and the name in them. */
+  readonly relay: { readonly secret: Uint8Array; readonly audience: string } | undefined
   /** How long an answer may take, and after how long without one there is none. */
   readonly answerMs: number
   readonly silenceMs: number

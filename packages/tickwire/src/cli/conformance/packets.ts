@@ -195,7 +195,8 @@ export function readBody(plain: Uint8Array): { readonly acks: Acks; readonly fra
   return { acks: { latest, delayMs: delay === 65_535 ? undefined : delay * 0.032, missing }, frames }
 }
 
-function varint(value: number): Buffer {
+/** A number in seven bits a byte, lowest group first. */
+export function varint(value: number): Buffer {
   const bytes: number[] = []
   let rest = value
   for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push(rest % 128 + 128)

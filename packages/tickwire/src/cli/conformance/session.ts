@@ -21,6 +21,8 @@ export interface Received {
   readonly datagram: Buffer
   readonly acks: Acks | undefined
   readonly frames: readonly Frame[]
+  /** Whether all its frames could be used: only then it is acknowledged. */
+  readonly isUsed: boolean
   /** The reason, if it is a disconnect. */
   readonly reason: number | undefined
 }
@@ -48,6 +50,10 @@ export class Session {
   sequence = 0
   epoch = 0
   line: Line
+  /** The frames that a heartbeat has. Without any it is a keepalive. */
+  onBeat: () => readonly Frame[] = () => []
+  /** Takes the frames of a packet. False: they cannot be used yet, and the packet is not acknowledged. */
+  onFrames: (frames: readonly Frame[]) => boolean = () => true
   readonly #keys: { secret: Buffer; client: PacketKey; server: PacketKey }[] = []
   readonly #beat: NodeJS.Timeout
   #isQuiet = false
@@ -58,7 +64,7 @@ export class Session {
     this.#addKeys(accepted.secret)
     this.listen(line)
     this.#beat = setInterval(() => {
-      if (!this.#isQuiet) this.send([])
+      if (!this.#isQuiet) this.send(this.onBeat())
     }, HEARTBEAT_MS)
     this.send([])
   }
@@ -106,14 +112,18 @@ export class Session {
   /** Whether the connection works: a path check is answered. */
   async isAlive(): Promise<boolean> {
     const nonce = randomBytes(8)
-    const reply = Buffer.concat([Buffer.of(CONTROL.pathReply), nonce])
-    const hasReply = (): boolean =>
-      this.received.some(({ frames }) => frames.some(({ kind, body }) => kind === CONTROL.kind && body.equals(reply)))
     for (let times = 0; times < 3; times++) {
       this.send([{ kind: CONTROL.kind, body: Buffer.concat([Buffer.of(CONTROL.pathCheck), nonce]) }])
-      if (await until(hasReply, this.line.target.answerMs)) return true
+      if (await until(() => this.repliesTo(nonce) > 0, this.line.target.answerMs)) return true
     }
     return false
+  }
+
+  /** How many replies to a path check with this nonce have arrived. */
+  repliesTo(nonce: Uint8Array): number {
+    const reply = Buffer.concat([Buffer.of(CONTROL.pathReply), nonce])
+    return this.received.flatMap(({ frames }) => frames)
+      .filter(({ kind, body }) => kind === CONTROL.kind && body.equals(reply)).length
   }
 
   /** Sends one packet as given and then valid ones, until an ack covers it. Returns whether the server accepted it. */
@@ -207,20 +217,22 @@ export class Session {
     const packet = { sequence: head.sequence, epoch: head.epoch, at: performance.now(), datagram: bytes }
     if (head.type === TYPE.disconnect) {
       if (plain.length !== 1) this.faults.push('a goodbye that is not one byte')
-      this.received.push({ ...packet, acks: undefined, frames: [], reason: plain[0] ?? 0 })
+      this.received.push({ ...packet, acks: undefined, frames: [], isUsed: true, reason: plain[0] ?? 0 })
       return
     }
     const body = readBody(plain)
     if (typeof body === 'string') return void this.faults.push(`packet ${head.sequence}: ${body}`)
     if ((head.type === TYPE.payload) !== body.frames.length > 0)
       this.faults.push('a payload without frames, or a keepalive with some')
-    this.received.push({ ...packet, ...body, reason: undefined })
+    this.received.push({ ...packet, ...body, isUsed: this.onFrames(body.frames), reason: undefined })
   }
 
-  /** Acks for everything that arrived, that is, that could be opened. */
+  /** Acks for everything that arrived, that is, that could be opened and used. */
   #acks(): Acks {
     const numbers = new Map(
-      this.received.filter(({ acks }) => acks !== undefined).map(({ sequence, at }) => [sequence, at]),
+      this.received
+        .filter(({ acks, isUsed }) => acks !== undefined && isUsed)
+        .map(({ sequence, at }) => [sequence, at]),
     )
     const latest = Math.max(0, ...numbers.keys())
     const missing = Array.from({ length: 64 }, (_, index) => index + 1).filter(

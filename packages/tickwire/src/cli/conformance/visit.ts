@@ -58,6 +58,7 @@ export type Verdict =
       readonly resetToken: Buffer
       readonly signature: Buffer
       readonly bytesMax: number
+      readonly welcome: Buffer
       readonly secret: Buffer
       readonly transcript: Buffer
       readonly suite: number
@@ -143,6 +144,7 @@ export function readVerdict(target: Target, answer: Answer, bytes: Buffer): Verd
     resetToken: plain.subarray(0, 16),
     signature: plain.subarray(16, 80),
     bytesMax: plain.readUInt16LE(80),
+    welcome: plain.subarray(84),
     secret,
     transcript,
     suite: challenge.suite,
