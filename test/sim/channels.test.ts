@@ -45,6 +45,20 @@ describe('channels over a connection', () => {
     })
   })
 
+  test('[PKT8, CHAN1] fifty small messages leave in one packet; each costs a byte and its own', () => {
+    const { pair, client, server, connection } = connectChannels([{ promise: 'unreliable', queue: control }])
+    pair.drive(2000)
+    const before = { ...connection.stats }
+    for (let number = 0; number < 50; number++) client.send(0, numbered(number, 8))
+    pair.drive(15)
+    expect(received(server, 0).map(numberOf)).toEqual(Array.from({ length: 50 }, (_, number) => number))
+    expect(connection.stats.packetsSent - before.packetsSent).toBe(1)
+    const [header, tag] = [15, 16]
+    const [acks, frame, channel] = [36, 22, 8]
+    const bits = acks + frame + channel + 50 * (8 + 8 * 8)
+    expect(connection.stats.bytesSent - before.bytesSent).toBe(header + Math.ceil(bits / 8) + tag)
+  })
+
   test.each(['ordered', 'unordered'] as const)(
     '[FRAG1] the largest message there is, over %s, at 30 percent loss',
     (promise) => {

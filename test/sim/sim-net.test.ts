@@ -4,6 +4,7 @@
  * Rates are compared with tolerances of about four standard deviations; with fixed seeds the result is always the same.
  */
 
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { SimNet } from '../../packages/tickwire/src/testing/sim-net.ts'
 import { createArrival } from '../../packages/tickwire/src/testing/sim-net-flights.ts'
@@ -91,6 +92,19 @@ describe('simulated network', () => {
     const trace = (seed: number): Landing[] => run(storm, { seed, count: 2000 }).landings
     expect(trace(3)).toEqual(trace(3))
     expect(trace(3)).not.toEqual(trace(4))
+  })
+
+  test.each([
+    [1, 'd31c99cf553b417e'],
+    [2, '0c5f7e32fd26f2a0'],
+    [77, '82c08c7b7ac0e5b3'],
+  ])('[NET10, RNG1] the first 1000 decisions of seed %i are the same on every machine', (seed, digest) => {
+    const { landings } = run({
+      latency: { ms: 30 }, loss: { rate: 0.2 }, duplication: { rate: 0.2, copies: 2, lateMs: 500 },
+      reordering: { rate: 0.2, distance: 20, holdMs: 100 },
+    }, { seed, count: 1000, gapMs: 20 })
+    const decisions = landings.map(({ number }) => number).join(' ')
+    expect(createHash('sha256').update(decisions).digest('hex').slice(0, 16)).toBe(digest)
   })
 
   test('[NET10] without one fault the others are the same: the same datagrams are lost in the same bursts', () => {

@@ -64,8 +64,11 @@ export const CONNECTED_CHECKS: readonly Check[] = [
     id: 'packets-whole', section: 'STANDARD.md, Payload and keepalive, types 1 and 2', needsEntry: true,
     says: 'every packet of the server decrypts, is read to its last bit, and has its own sequence',
     async run(lab) {
-      const session = await lab.enter()
+      const line = await lab.line()
+      // Not `enter`: a server whose packets cannot be read seems to be silent.
+      const session = lab.open(line, await lab.accepted(line))
       await pause(LISTEN_MS)
+      if (session.received.length + session.faults.length === 0) throw new NotLetIn('let in, and then never answered')
       const longest = Math.max(...session.received.map(({ datagram }) => datagram.length))
       if (longest > FULL_BYTES) return `a packet of ${longest} bytes before a padded one was acknowledged`
       return session.faults[0]
