@@ -80,9 +80,9 @@ function collect(target: FuzzTarget): Uint8Array[] {
   const seeds = target.seeds()
   const known = new Set<string>()
   newBlocks(known)
-  for (const bytes of seeds) attempt(target, bytes)
-  for (const block of newBlocks(known)) known.add(block)
   const kept = [...readCorpus(target.name)]
+  for (const bytes of [...seeds, ...kept]) attempt(target, bytes)
+  for (const block of newBlocks(known)) known.add(block)
   const source = fuzzInputs(seed, seeds)
   for (let done = 0; done < inputs && kept.length < KEPT_MAX; done += BATCH) {
     search(target, Array.from({ length: BATCH }, () => source.next().value), known, kept)
