@@ -155,8 +155,8 @@ export class NatStage {
   readonly relayHosts: SimHost[] = []
   readonly relayMachines: Machine[] = []
   relays: PacketRelay[] = []
-  /** Watches what a relay gets and sends. */
-  onRelay: (way: 'in' | 'out', address: string, bytes: Uint8Array, length: number) => void = () => {}
+  /** Watches what a relay gets and sends. `relay`: its index. */
+  onRelay: (way: 'in' | 'out', address: string, bytes: Uint8Array, length: number, relay: number) => void = () => {}
   readonly host: NatPeer
   readonly guest: NatPeer
   #issuer = this.crypto.importSigning(new Uint8Array(32).fill(1))
@@ -338,14 +338,14 @@ export class NatStage {
     const index = this.relays.push(this.#newRelay(address, seed)) - 1
     const out = createTransmit()
     const send = (): void => {
-      this.onRelay('out', out.to, out.bytes, out.length)
+      this.onRelay('out', out.to, out.bytes, out.length, index)
       this.net.send(this.clock.now, host, out.to, out.bytes, out.length)
     }
     this.relayHosts.push(host)
     const machine = new Machine(
       this.net, host,
       (now, from, bytes, length) => {
-        this.onRelay('in', from, bytes, length)
+        this.onRelay('in', from, bytes, length, index)
         if (this.relays[index]!.handleDatagram(now, from, bytes, length, out)) send()
       },
       (now) => {

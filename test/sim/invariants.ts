@@ -53,7 +53,7 @@ export const INVARIANTS = {
   I43: 'no image that most players do not have is given to a client that joins an old match, or recorded',
   I44: 'an image that is encoded in slices has the bytes of the image in one piece',
   I45: 'when the weather clears, two peers have a path to each other, and it carries their messages',
-  I46: 'a relay gives a member of a match only what another member of it sent',
+  I46: 'a relay gives a member of a match only what another member of it sent, on a channel it has bound',
   I47: 'a lease has one owner until its time is over, and is free then; numbers of owners only grow',
   I48: 'the token of a seat is valid for its server',
   I49: 'a game server gives no seats to a leader after a newer one has asked',

@@ -12,13 +12,13 @@ import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.t
 import { RELAY_LIFE_MS, RELAY_SWEEP_MS } from '../../packages/tickwire/src/core/base/limits-nat.ts'
 import type { Connection } from '../../packages/tickwire/src/core/connection/connection.ts'
 import { createTransmit } from '../../packages/tickwire/src/core/connection/transmit.ts'
-import { isRelayControl } from '../../packages/tickwire/src/core/nat/relay-wire.ts'
 import { LinkTally } from '../../packages/tickwire/src/testing/link-model-tally.ts'
 import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import type { NatKind, NatSight, SimHost } from '../../packages/tickwire/src/testing/sim-nat.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { Machine, type NatPeer, NatStage } from '../nat/nat-stage.ts'
 import { hold, violationOf, type Violation } from './invariants.ts'
+import { RelayWitness } from './relay-witness.ts'
 import type { WorldResult } from './world-result.ts'
 
 const STEP_MS = 1000 / 60
@@ -50,10 +50,7 @@ class PathWorld {
   readonly #counts: Record<string, number> = {}
   readonly #trace = new Uint32Array(2)
   readonly #loss: number
-  /** Bytes of each address at the relays, with the relay's number in front: received from it, and sent to it. */
-  readonly #books = new Map<string, { received: number; sent: number }>()
-  /** Hashes of what the two peers gave to relays as data. */
-  readonly #given = new Set<string>()
+  readonly #witness = new RelayWitness()
   /** Datagrams that were seen on the way, to be replayed. */
   readonly #seen: { readonly to: string; readonly bytes: Uint8Array }[] = []
   readonly #attacker: SimHost
@@ -182,32 +179,15 @@ class PathWorld {
       this.#tally.delivered++
       send(now, from, to, sent, length)
     }
-    this.#stage.onRelay = (way, address, bytes, length) => this.#judgeRelay(way, address, bytes, length)
+    this.#stage.onRelay = (way, address, bytes, length, relay) => {
+      if (way === 'in') this.#witness.handleReceived(relay, address, bytes, length)
+      else this.#witness.handleSent(relay, address, bytes, length)
+    }
     this.#stage.guest.onClosed = (connection) => {
       if (connection !== this.#stage.guest.connections.at(-1)) return
       this.#count('closed')
       this.#connectAt = this.#now + 100
     }
-  }
-
-  #judgeRelay(way: 'in' | 'out', address: string, bytes: Uint8Array, length: number): void {
-    const book = this.#books.get(address) ?? { received: 0, sent: 0 }
-    this.#books.set(address, book)
-    if (way === 'in') {
-      book.received += length
-      const isData = bytes[0]! >= 0x40 && bytes[0]! < 0x80 && !isRelayControl(bytes, length)
-      if (isData && !address.startsWith('192.0.2.')) this.#given.add(innerOf(bytes, length))
-      return
-    }
-    const isData = bytes[0]! >= 0x40 && bytes[0]! < 0x80 && !isRelayControl(bytes, length)
-    if (isData) {
-      hold(this.#given.has(innerOf(bytes, length)), 'I46', () => `a relay sent data to ${address} that no peer gave it`)
-      return
-    }
-    // An answer to STUN has at most 32 bytes for 20; all other answers are not longer than their questions.
-    if ((bytes[0]! & 0xc0) === 0) book.received += 12
-    book.sent += length
-    hold(book.sent <= book.received + 63, 'I14', () => `${address} got ${book.sent} bytes for ${book.received}`)
   }
 
   /** Relays crash and restart, routers restart, machines sleep and move, strangers send what they have seen. */
@@ -350,12 +330,18 @@ class PathWorld {
       hold(allocations <= ALLOCATIONS_MAX, 'I13', () => `a relay has ${allocations} allocations`)
   }
 
-  /** The weather clears, relays are back, machines wake. */
+  /** The weather clears, machines wake, and relays are back; now and then one of two is lost for good. */
   #clear(): void {
     this.#isStorm = false
     const { relayHosts, relayMachines, host, guest } = this.#stage
     for (const machine of relayMachines) machine.isAsleep = false
+    const lost = this.#isMore && relayHosts.length > 1 && this.#more.chance(0.3) ? this.#more.word() % 2 : -1
     relayHosts.forEach((relay, index) => {
+      if (index === lost) {
+        relay.isDead = true
+        this.#count('relay lost for good')
+        return
+      }
       const isDraining = this.#stage.relays[index]!.isDraining
       if (relay.isDead || isDraining) this.#stage.restartRelay(index, this.#seed * 131 + index)
     })
@@ -382,14 +368,10 @@ class PathWorld {
     for (const { machine } of [host, guest] satisfies NatPeer[]) machine.isAsleep = true
     this.#attacker.isDead = true
     clock.drive(RELAY_LIFE_MS + 2 * RELAY_SWEEP_MS)
-    for (const relay of relays)
-      hold(relay.allocations === 0, 'I13', () => `${relay.allocations} allocations are left at a relay`)
+    const { relayHosts } = this.#stage
+    for (const [index, relay] of relays.entries()) {
+      const isLeft = relay.allocations > 0 && relayHosts[index]?.isDead !== true
+      hold(!isLeft, 'I13', () => `${relay.allocations} allocations are left at a relay`)
+    }
   }
-}
-
-/** What is inside of channel data, as a key. */
-function innerOf(bytes: Uint8Array, length: number): string {
-  const hash = new Uint32Array(2)
-  hashBytes(bytes, CHANNEL_HEAD_BYTES, length - CHANNEL_HEAD_BYTES, 0, hash, 0)
-  return hashHex(hash, 0)
 }
