@@ -37,6 +37,8 @@ interface Seats {
 /** In the calm, players have got a match for the last time at most so long ago. */
 const SERVED_MS = 20_000
 const TRIES_MAX = 20
+/** The seat of a player is held for at most so long. */
+const HELD_MS = 8000
 
 export class ServicesPlayers {
   readonly #home: PlayersHome
@@ -121,6 +123,11 @@ export class ServicesPlayers {
     if (kept !== undefined) server.rooms.reservations.use(token.id)
     this.#home.count(kept === undefined ? 'too late' : 'seated')
     const match = server.rooms.room(room)
+    // A room with a seat that is held moves when its server drains. The player does not come back.
+    if (kept !== undefined && match !== undefined && match.seats.hasRoom(false)) {
+      const seat = { peer: match.seats.drawPeer(), serial: 1, isSpectator: false, promised: [] }
+      match.seats.restore(seat, (time.now + HELD_MS * dice.fraction()) as never)
+    }
     if (match === undefined || !this.#home.mayReport() || !dice.chance(0.5)) return
     const name = `${server.member.id} ${this.#hex(8)}`
     void time.run(server.process, async () => {

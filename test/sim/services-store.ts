@@ -31,8 +31,8 @@ export class SimStore {
   fault: StoreFault = 'none'
   /** Leases that were lost before their time, by name: from then on nothing is expected of them. */
   losses = 0
-  /** Called when a process has become the leader, or is it still, before it learns that. */
-  onLead: (process: SimProcess) => void = () => {}
+  /** Called when the leader has read the tickets that wait, before it groups them. */
+  onTickets: (process: SimProcess) => void = () => {}
   readonly leases: MemoryLeases
   readonly #time: ServicesTime
   readonly #truths = new Map<string, Truth>()
@@ -135,7 +135,6 @@ export class SimLeases implements Leases {
       else if (typeof answer === 'number') {
         if (isOther) this.#store.judge('put', kind, id, false, 'it is given, and has another owner')
         this.#store.note(kind, id, owner, answer, ttlMs)
-        if (kind === 'leader') this.#store.onLead(this.#process)
       }
       return answer
     })
@@ -171,6 +170,7 @@ export class SimLeases implements Leases {
     return await this.#call(false, async () => {
       const page = await this.#store.leases.page(kind, after, limit)
       for (const { id } of page.leases) this.#store.judge('page', kind, id, true, 'it is listed')
+      if (kind === 'ticket' && page.leases.length > 0) this.#store.onTickets(this.#process)
       return page
     })
   }

@@ -125,9 +125,11 @@ class ServicesWorld {
 
   #begin(): void {
     this.#store = new SimStore(this.#time)
-    // A leader that stands still believes for a while that it leads, and another one does.
-    this.#store.onLead = (process) => {
-      if (this.#isStorm && this.#dice.chance(0.01)) process.frozenUntil = this.#now + 6000 * this.#dice.fraction()
+    // A leader that stands still goes on as if it led, with the tickets that it has read, and another one leads.
+    this.#store.onTickets = (process) => {
+      if (!this.#isStorm || !this.#dice.chance(0.02)) return
+      process.frozenUntil = this.#now + 7000 * this.#dice.fraction()
+      this.#count('leader stood still')
     }
     const { add } = this.#records
     this.#records.add = async (...record): Promise<AddAnswer> =>
