@@ -137,8 +137,6 @@ test.concurrent(
     cleanups.push(() => echo.close())
     const report = await check(
       `127.0.0.1:${echo.address().port}`,
-      '--patience',
-      '300',
       ...['ask-challenge', 'ask-length', 'ask-noise', 'ask-version', 'acks'].flatMap((id) => ['--only', id]),
     )
     expect(report.checks.map(({ id, outcome }) => [id, outcome])).toEqual([
