@@ -186,11 +186,13 @@ export class ServicesTime {
   /** A request of `node:http`, with the events and methods that `requestJson` uses. */
   #request(url: string, { method = 'GET', headers = {} }: RequestOptions): ClientRequest {
     const request = Object.assign(new EventEmitter(), {
-      reusedSocket: false,
+      // A request on an idle connection that the server closes is sent again, also if it arrived.
+      reusedSocket: this.#dice.chance(0.5),
       end: (text: string) => {
         void this.#ask(url, method, text, headers as Record<string, string>).then((answer) => {
           if (isOver) return
-          if (answer === undefined) return destroy(new Error('socket hang up'))
+          if (answer === undefined)
+            return destroy(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
           isOver = true
           const { status: statusCode, body } = answer
           const response = Object.assign(new EventEmitter(), { statusCode, destroy: () => {} })
