@@ -2,6 +2,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1'
+import { Service } from 'kubernetes-models/v1'
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { envName, readOptions } from '../../packages/services/src/cli/options.ts'
@@ -126,6 +128,23 @@ test('[DEPLOY6] the chart renders to a tracker and to relays by region, and no S
   const services = resources.filter(({ kind }) => kind === 'Service')
   expect(JSON.stringify(services)).not.toContain('UDP')
   expect(services[1]?.spec['sessionAffinity']).toBe('ClientIP')
+})
+
+test('[DEPLOY6] what the chart renders to has the types that Kubernetes expects', () => {
+  const kinds = { Deployment, Service, StatefulSet } as const
+  const problemOf = (resource: Resource): string => {
+    try {
+      // reason: whether it has the type of its kind is what this finds out
+      new kinds[resource.kind as keyof typeof kinds](resource as never).validate()
+      return ''
+    } catch (error) {
+      return String(error)
+    }
+  }
+  const resources = renderChart()
+  expect(resources.map(problemOf)).toEqual(resources.map(() => ''))
+  const [wrong] = JSON.parse(JSON.stringify(resources).replaceAll('"containerPort":7777', '"containerPort":"7777"'))
+  expect(problemOf(wrong)).toContain('containerPort must be integer')
 })
 
 test('[DEPLOY6] templates of hosters and of Agones are YAML, and their commands have options that exist', () => {
