@@ -60,7 +60,11 @@ function watch(room: Room): void {
   room.onAway(() => { longest = 0 })
   room.onBack((seat) => {
     backs++
-    if (seat === 'new') lose('another seat')
+    if (seat === 'new') {
+      lose('another seat')
+      // The world of this seat is another one: its ticks are not those of a match that began anew.
+      steps = 0
+    }
     setTimeout(() => gapsMs.push(longest), 500)
   })
   void room.closed.then(({ code }) => {
