@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { simulate } from 'tickwire/testing'
+import { game as party, Player } from '../../docs/guide/examples/party/game.ts'
 import { game, Ship } from '../../docs/guide/examples/prediction.ts'
 
 test('[SIM14, SIM15, SIM17] the guide: what happens live', () => {
@@ -37,6 +38,14 @@ test('[SIM16] the guide: rooms', () => {
   expect(sim.room(guest)).toBe(sim.room(host))
   expect(sim.server(Ship, sim.room(host))).toHaveLength(2)
   expect(() => sim.join({ code: sim.room(host).code })).toThrow('full')
+  // #endregion
+})
+
+test('[SIM23] the guide: players join with a name', () => {
+  // #region data
+  const sim = simulate(party, { clients: 2, data: (client) => ({ name: client === 0 ? 'Ada' : 'Grace' }) })
+  expect(sim.own(0, Player, 1).name).toBe('Ada')
+  expect(sim.own(1, Player, 0).name).toBe('Grace')
   // #endregion
 })
 

@@ -181,6 +181,29 @@ describe('rooms', () => {
   })
 })
 
+test('[SIM23] players join with the data of their number, also after they lost their seat', () => {
+  const Named = entity({ name: text(16) }, { name: 'Named' })
+  const club = defineGame({
+    tickRate: 30, input: {}, join: { name: text(16), pass: text(16) }, entities: [Named],
+    onJoin: (world, peer, { name }) => world.spawn(Named, { name }, peer),
+    step() {},
+  })
+  const onAuth = ({ data }: { data: unknown }): boolean => (data as { pass: string }).pass === 'sesame'
+  const sim = simulate(club, {
+    seed: 6, clients: 2, link: LINK, rooms: { club: { capacity: 4, onAuth } },
+    data: (client) => ({ name: ['Ada', 'Grace'][client] ?? 'Mallory', pass: client < 2 ? 'sesame' : 'guess' }),
+  })
+  const names = (): string[] => [0, 1].map((client) => sim.own(client, Named, 1 - client).name)
+  expect(names()).toEqual(['Ada', 'Grace'])
+  expect(() => sim.join()).toThrow('(protocol: refused)')
+  sim.rejoin(0)
+  expect(names()).toEqual(['Ada', 'Grace'])
+  sim.leave(1)
+  sim.rejoin(1)
+  expect(names()).toEqual(['Ada', 'Grace'])
+  expect(simulate(club, { data: { name: 'Ann' } }).server(Named).map(({ name }) => name)).toEqual(['Ann'])
+})
+
 test('[KIT2] difference says when objects of the server do not rest', () => {
   const sim = simulate(game, { seed: 4, clients: 2, link: LINK })
   sim.hold(0, { right: true })

@@ -32,6 +32,8 @@ export interface SimCable {
 export interface SimPlayerOptions<I extends Shape> {
   /** The seat that it asks for. Default: any seat. */
   readonly join?: JoinRequest | undefined
+  /** Its join data. Default: none, which means the initial values. */
+  readonly data?: Uint8Array
   /** Called for every host of the player, before it connects. */
   readonly onHost?: (host: ClientHost<I>) => void
   /** Called when a datagram of the player is sent. */
@@ -129,7 +131,8 @@ export class SimPlayer<I extends Shape = Shape> extends StallingActor {
 
   /** Asks for a seat, for the first time. */
   connect(now: Millis): void {
-    this.#host.connect(now, 'server', {}, this.#extras.join)
+    const { data, join } = this.#extras
+    this.#host.connect(now, 'server', { ...(data && { data }) }, join)
   }
 
   /** Leaves for good. */
@@ -193,9 +196,10 @@ export class SimPlayer<I extends Shape = Shape> extends StallingActor {
     this.#link = this.#plugIn(weather)
     this.#host = this.#createHost()
     this.#isResuming = this.#ticket !== undefined
-    const { join } = this.#extras
+    const { data, join } = this.#extras
+    const isNew = this.#ticket === undefined
     const asked = this.#ticket === undefined ? join : { resume: this.#ticket, ...(join?.role && { role: join.role }) }
-    this.#host.connect(now, 'server', {}, asked)
+    this.#host.connect(now, 'server', { ...(isNew && data && { data }) }, asked)
     this.#nextAt = now
   }
 

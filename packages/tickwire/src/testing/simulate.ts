@@ -42,7 +42,7 @@ import { SimStalls, type StallOptions } from './simulate-stalls.ts'
 import { StubCrypto } from './stub-suite.ts'
 
 /** How a match is simulated. */
-export interface SimulateOptions<I extends Shape = Shape> {
+export interface SimulateOptions<I extends Shape = Shape, J extends Shape = Shape> {
   /** The seed of all chance. Default: 1. */
   readonly seed?: number
   /** Number of players that join at the start. `join` adds more. Default: 1. */
@@ -51,6 +51,11 @@ export interface SimulateOptions<I extends Shape = Shape> {
    * The weather on every player's cable, in each direction; or a function of the player's number. Default: no faults.
    */
   readonly link?: Weather | ((client: number) => Weather)
+  /**
+   * The join data of every client (`join` of `defineGame`), or a function of the client's number. Default: the initial
+   * values.
+   */
+  readonly data?: InitOf<J> | ((client: number) => InitOf<J>)
   /**
    * Room types, as for `serveRooms`: `{ duel: { capacity: 2 } }`. Their game may be left out. Default: a single match,
    * as with `serve`.
@@ -91,7 +96,10 @@ const UNREST = 'Objects of the server still change. Fix: make them rest before y
 const PLAYER_SEED = 7919
 
 /** Starts a match and lets all players join. */
-export function simulate<I extends Shape>(game: Game<I>, options: SimulateOptions<I> = {}): Simulation<I> {
+export function simulate<I extends Shape, J extends Shape = Shape>(
+  game: Game<I, J>,
+  options: SimulateOptions<I, J> = {},
+): Simulation<I> {
   checkGame(game)
   return new Simulation(game, options)
 }
@@ -318,7 +326,7 @@ export class Simulation<I extends Shape = Shape> {
 
   #add(request: JoinRequest | undefined): SimPlayer<I> {
     const client = this.#players.length
-    const { link = {}, onFlight, onClient } = this.#options
+    const { link = {}, data, onFlight, onClient } = this.#options
     const player = new SimPlayer(
       this.#game,
       this.#seed + client * PLAYER_SEED,
@@ -326,6 +334,9 @@ export class Simulation<I extends Shape = Shape> {
       { security: this.#security, ...this.#options.client },
       {
         join: request,
+        ...(data !== undefined && {
+          data: this.#game.joinCodec.encode(typeof data === 'function' ? data(client) : data),
+        }),
         ...(onClient && { onHost: (host: ClientHost<I>) => onClient(host, client) }),
         ...(onFlight && { onFlight: (flight: LinkFlight) => onFlight(client, flight) }),
       },
