@@ -7,7 +7,11 @@ import type { AddressInfo } from 'node:net'
 import { extname, join, posix } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { apiOf } from '../../tools/api/doors.ts'
+import { apiName } from '../../tools/site/navigation.ts'
 import { SITE } from '../../tools/site/stage.ts'
+import { slugOf } from '../../tools/tidy/link-rules.ts'
+import { readRepository } from '../../tools/tidy/repository.ts'
 import { ROOT } from '../../tools/typecheck.ts'
 import { freePort } from '../chaos/chaos-stage.ts'
 import { IS_LONG } from '../form.ts'
@@ -18,6 +22,9 @@ const BUILT = join(SITE, '.vitepress', 'dist')
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.png': 'image/png',
   '.webp': 'image/webp', '.json': 'application/json',
+}
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&#39;': "'", '&#x27;': "'", '&quot;': '"', '&lt;': '<', '&gt;': '>', '&amp;': '&',
 }
 /** Pages that are open at once. */
 const TABS = 4
@@ -79,6 +86,21 @@ test('[SITE1] each document of docs/ and each door has a page', () => {
     .map((path) => path.replace(/README\.md$/, 'index.md').replace(/\.(?:md|txt)$/, '.html'))
   expect(documents.length).toBeGreaterThan(140)
   expect(pages).toEqual(expect.arrayContaining(['index.html', 'api/index.html', ...documents]))
+})
+
+test('[SITE7] the page of a door has every name, and says what it is for', () => {
+  const { doors } = apiOf(readRepository(ROOT))
+  expect(doors.length).toBeGreaterThanOrEqual(12)
+  for (const { specifier, exports } of doors) {
+    const html = readFileSync(join(BUILT, 'api', `${apiName(specifier)}.html`), 'utf8')
+    const words = html.replace(/<[^>]*>/g, '').replace(/&(?:#39|#x27|quot|lt|gt|amp);/g, (entity) => ENTITIES[entity]!)
+    for (const { name, declaration } of exports) {
+      // Two names may differ in their capitals only: the second one has a number.
+      expect(html).toContain(`<h3 id="${slugOf(name)}`)
+      for (const { doc = '' } of [declaration, ...declaration.members])
+        expect(words.includes(doc), `${specifier}: ${doc}`).toBe(true)
+    }
+  }
 })
 
 test.runIf(IS_LONG)('[SITE1] with --build nothing is served', () => {

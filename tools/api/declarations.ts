@@ -32,6 +32,8 @@ export interface Declaration {
   /** The doc comment directly before it. Undefined if there is none. */
   readonly doc: string | undefined
   readonly isExported: boolean
+  /** Of a function with several signatures: each with its doc comment, if it has one of its own. Otherwise empty. */
+  readonly overloads: readonly Pick<Declaration, 'signature' | 'doc'>[]
   /** Public members of a class or an interface, in the order of the file. */
   readonly members: readonly Member[]
 }
@@ -52,7 +54,8 @@ export function declarationsOf(file: SourceFile): ReadonlyMap<string, Declaratio
     const before = found.get(name)
     if (before === undefined || before.kind !== 'function') found.set(name, before ?? declaration)
     else if (!file.code.slice(0, end).trimEnd().endsWith('}')) {
-      found.set(name, { ...before, signature: `${before.signature}\n${declaration.signature}` })
+      const overloads = [...(before.overloads.length === 0 ? [before] : before.overloads), declaration]
+      found.set(name, { ...before, signature: `${before.signature}\n${declaration.signature}`, overloads })
     }
   }
   return found
@@ -79,7 +82,7 @@ function readDeclaration(
   const tokens = tokensOf(file.code.slice(start, end)).map((token) => ({ ...token, start: token.start + start }))
   const isExported = file.code.startsWith('export', start)
   const at = { path: file.path, line: lineAt(file.text, start) }
-  const common = { ...at, name, kind, doc: docBefore(file, start), isExported }
+  const common = { ...at, name, kind, doc: docBefore(file, start), isExported, overloads: [] }
   if (kind === 'class' || kind === 'interface') {
     const open = bodyOf(tokens)
     const close = file.code.lastIndexOf('}', end)

@@ -7,6 +7,7 @@ import { DOORS } from '../layers.ts'
 import { linksOf } from '../tidy/link-rules.ts'
 import type { Repository } from '../tidy/repository.ts'
 import { sitePath } from './page-paths.ts'
+import { titleOf } from './titles.ts'
 
 /** A link in the navigation, or a group of links. */
 export interface Entry {
@@ -80,9 +81,4 @@ function pages(repository: Repository, paths: readonly string[]): Entry[] {
     if (page === undefined || !page.endsWith('.md') || title === undefined) return []
     return [{ text: title, link: `/${page.replace(/(?:(?<=\/|^)index)?\.md$/, '')}` }]
   })
-}
-
-/** The first heading, without the marks of code; the part after a colon is left to the page. */
-export function titleOf(text: string): string | undefined {
-  return /^# (.+)$/m.exec(text)?.[1]?.replace(/[`*]/g, '').replace(/(?<=^[^:]{6,}):.*$/, '')
 }

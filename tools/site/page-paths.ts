@@ -8,6 +8,7 @@
 import { posix } from 'node:path'
 import { linksOf } from '../tidy/link-rules.ts'
 import type { Repository } from '../tidy/repository.ts'
+import { titleOf } from './titles.ts'
 
 /** Documents outside of docs/, and documents whose place on the site is not the one in docs/. */
 const PLACES: Readonly<Record<string, string>> = {
@@ -43,6 +44,12 @@ export function sitePath(path: string): string | undefined {
   return undefined
 }
 
+/** A link that names the file, as a reader of the repository needs it, has the title of the page on the site. */
+function titled(before: string, page: string | undefined): string {
+  const title = titleOf(page ?? '')
+  return title === undefined ? before : before.replace(/\[[\w./-]+\.md\]\($/, `[${title}](`)
+}
+
 /** The text of a document with links for the site. `home` is the address of the repository on the web. */
 export function siteText(repository: Repository, path: string, home: string): string {
   const from = posix.dirname(sitePath(path) ?? '.')
@@ -57,8 +64,8 @@ export function siteText(repository: Repository, path: string, home: string): st
   const links = linksOf(path, text).filter(({ target }) => !target.startsWith('#'))
   // From the end, so that the places of the earlier links stay right.
   for (const link of links.toSorted((a, b) => b.at - a.at)) {
-    const after = text.slice(link.at + link.target.length)
-    text = `${text.slice(0, link.at)}${siteTarget(link.path, link.anchor)}${after}`
+    const [before, after] = [text.slice(0, link.at), text.slice(link.at + link.target.length)]
+    text = `${titled(before, repository.texts.get(link.path))}${siteTarget(link.path, link.anchor)}${after}`
   }
   return text.replace(OWN_NOTATION, '$1txt')
 }

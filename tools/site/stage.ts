@@ -1,14 +1,14 @@
 /**
- * Writes the input of VitePress to `.cache/site`: every document with links for the site, pages of the API made of
- * docs/api, pictures, navigation and theme. The documents themselves stay as they read best in the repository.
+ * Writes the input of VitePress to `.cache/site`: every document with links for the site, pages of the API, pictures,
+ * navigation and theme. The documents themselves stay as they read best in the repository.
  */
 
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { DOORS } from '../layers.ts'
 import { readRepository, type Repository } from '../tidy/repository.ts'
 import { ROOT } from '../typecheck.ts'
-import { apiName, BAR, sidebar } from './navigation.ts'
+import { apiPages } from './api-pages.ts'
+import { BAR, sidebar } from './navigation.ts'
 import { sitePath, siteText } from './page-paths.ts'
 
 /** The root of the site for VitePress; its `.vitepress/dist` is the finished site. */
@@ -18,11 +18,18 @@ export const SITE = join(ROOT, '.cache', 'site')
 const NOT_SEARCHED = /^docs\/spec\/traceability\.md$|^bench\/RESULTS\.md$|^CHANGELOG\.md$/
 
 /**
- * The colours of the theme come after those of VitePress. Its sidebar has a button within a button, which a screen
- * reader cannot name: the inner one, which does the same, becomes a picture.
+ * The colours of the theme come after those of VitePress. The moving picture is below the title. The sidebar has a
+ * button within a button, which a screen reader cannot name: the inner one, which does the same, becomes a picture.
  */
 const THEME = `import theme from 'vitepress/theme-without-fonts'
+import { h } from 'vue'
+import picture from '../../pictures/prediction.webp'
 import './theme.css'
+
+const alt = 'hello in two windows at a round trip of 200 ms: without prediction a square moves long after the key, '
+  + 'with prediction at once'
+const moving = () => h('img', { class: 'moving', src: picture, alt })
+const Layout = () => h(theme.Layout, null, { 'home-hero-after': moving })
 
 function mounted() {
   if (this.$el.classList?.contains('VPSidebarItem') !== true) return
@@ -30,7 +37,7 @@ function mounted() {
     for (const name of ['role', 'tabindex', 'aria-label']) caret.removeAttribute(name)
 }
 
-export default { extends: theme, enhanceApp: ({ app }) => void app.mixin({ mounted }) }
+export default { extends: theme, Layout, enhanceApp: ({ app }) => void app.mixin({ mounted }) }
 `
 
 /** Writes everything, and returns the paths of the pages within the site. */
@@ -41,10 +48,9 @@ export function stageSite(repository: Repository = readRepository(ROOT)): string
   for (const path of repository.texts.keys()) {
     const page = sitePath(path)
     if (page === undefined) continue
-    if (path.endsWith('.txt')) pages.set(page, apiPage(path, repository.texts.get(path) ?? ''))
-    else if (path.endsWith('.md')) pages.set(page, `${frontmatter(path)}${siteText(repository, path, home)}`)
+    if (path.endsWith('.md')) pages.set(page, `${frontmatter(path)}${siteText(repository, path, home)}`)
   }
-  pages.set('api/index.md', apiIndex())
+  for (const [page, text] of apiPages(repository)) pages.set(page, text)
   for (const [page, text] of pages) write(page, text)
   cpSync(join(ROOT, 'docs', 'pictures'), join(SITE, 'pictures'), { recursive: true })
   const here = relative(join(SITE, '.vitepress'), import.meta.dirname)
@@ -69,26 +75,4 @@ function write(path: string, text: string): void {
 
 function frontmatter(path: string): string {
   return NOT_SEARCHED.test(path) ? '---\nsearch: false\n---\n\n' : ''
-}
-
-/** A page with the signatures of a door. */
-function apiPage(path: string, text: string): string {
-  const name = /([\w-]+)\.txt$/.exec(path)?.[1] ?? ''
-  const door = [...DOORS.keys()].find((each) => apiName(each) === name) ?? name
-  const [first = '', ...lines] = text.split('\n')
-  const count = /\d+ names/.exec(first)?.[0] ?? ''
-  const body = lines.join('\n').trim()
-  return `# ${door}\n\n${count}, with their signatures. Editors show what each is for, with unit and default.\n\n`
-    + `\`\`\`ts\n${body}\n\`\`\`\n`
-}
-
-function apiIndex(): string {
-  const about = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  const rows = [...DOORS.keys()].map((door) => {
-    const [, use = '', has = ''] = new RegExp(`^\\| \`${door}\` \\| (.*?) \\| (.*?) \\|$`, 'm').exec(about) ?? []
-    return `| [${door}](./${apiName(door)}.md) | ${use} | ${has} |`
-  })
-  return `# API\n\nThe package has ${DOORS.size} entry points, called doors. `
-    + 'A name that no door exports is not public.\n\n'
-    + `| door | for | has |\n|---|---|---|\n${rows.join('\n')}\n`
 }
