@@ -1,7 +1,10 @@
 /** Bots across a restart (`keepRooms`): bots that the next process adds again take over the former bots. */
 
 import { expect, test } from 'vitest'
+import { addBots } from '../../docs/guide/examples/bots.ts'
+import { game as coins, Player } from '../../docs/guide/examples/first-game/game.ts'
 import { bool, defineGame, entity, fixed, type Peer, type Match, type RoomType } from 'tickwire'
+import { simulate } from 'tickwire/testing'
 import { Party } from './rooms-party.ts'
 
 const Walker = entity({ x: fixed(0, 1000, 0.1) }, { name: 'Walker' })
@@ -87,4 +90,14 @@ test('[ROOM12] more bots than before join; bots that the next process does not a
   events.length = 0
   third.run(1500)
   expect([walkers(third).map(([owner]) => owner), events]).toEqual([[FIRST_BOT + 1], [`leave ${FIRST_BOT + 2}`]])
+})
+
+test('[ROOM12] the guide: bots collect coins, also at a server that starts again', () => {
+  const sim = simulate(coins, { seed: 3, keepRooms: true, onMatch: addBots })
+  sim.run(10_000)
+  const bots = sim.server(Player).filter(({ owner }) => owner >= FIRST_BOT)
+  expect(bots).toHaveLength(2)
+  expect(Math.min(...bots.map((bot) => bot.coins))).toBeGreaterThan(2)
+  sim.restart()
+  expect(sim.server(Player).filter(({ owner }) => owner >= FIRST_BOT)).toHaveLength(2)
 })

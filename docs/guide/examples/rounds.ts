@@ -53,9 +53,6 @@ export const makeRace = (ahead: number): Game<typeof INPUT> => defineGame({
     if (world.count(Round) === 0) world.spawn(Round, {})
     world.spawn(Runner, {}, peer)
   },
-  onLeave(world, peer) {
-    for (const runner of world.each(Runner)) if (runner.owner === peer.id) world.despawn(runner)
-  },
   step(world, inputs) {
     for (const round of world.each(Round)) runRound(world, round, ahead)
     const [round] = world.seen(Round)

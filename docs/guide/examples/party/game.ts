@@ -21,9 +21,6 @@ export const game = defineGame({
     const team = 2 * reds > world.count(Player) ? 'blue' : 'red'
     world.spawn(Player, { x: 320, name: name === '' ? 'Bot' : name, team }, peer)
   },
-  onLeave(world, peer) {
-    for (const player of world.each(Player)) if (player.owner === peer.id) world.despawn(player)
-  },
   step(world, inputs) {
     for (const player of world.each(Player)) {
       const keys = inputs.of(player.owner)

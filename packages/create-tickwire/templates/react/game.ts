@@ -17,9 +17,6 @@ export const game = defineGame({
   entities: [Player, Coin],
   onJoin: (world, peer, { name }) =>
     world.spawn(Player, { x: WIDTH / 2, y: HEIGHT / 2, name, hue: (peer.id * 47) & 255 }, peer),
-  onLeave(world, peer) {
-    for (const player of world.each(Player)) if (player.owner === peer.id) world.despawn(player)
-  },
   step(world, inputs) {
     if (world.tick === 1) for (let n = 1; n <= 5; n++) world.spawn(Coin, place(n))
     for (const player of world.each(Player)) {

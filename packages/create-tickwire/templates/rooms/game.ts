@@ -22,9 +22,6 @@ export const game = defineGame({
     const team = 2 * reds > world.count(Player) ? 'blue' : 'red'
     world.spawn(Player, { x: team === 'red' ? 80 : WIDTH - 80, y: HEIGHT / 2, name: name || 'Bot', team }, peer)
   },
-  onLeave(world, peer) {
-    for (const player of world.each(Player)) if (player.owner === peer.id) world.despawn(player)
-  },
   step(world, inputs) {
     for (const player of world.each(Player)) {
       const keys = inputs.of(player.owner)
