@@ -31,7 +31,10 @@ const folder = mkdtempSync(`${tmpdir()}/devtools-`)
 writeFileSync(`${folder}/index.html`, PAGE)
 writeFileSync(
   `${folder}/style.css`,
-  'body { margin: 0; background: #10131a } canvas { display: block; background: #181d29; width: 640px }',
+  // The field is in the middle of the space that the overlay leaves.
+  'body { margin: 0; height: 100vh; display: flex; align-items: center; background: #10131a }'
+    + 'canvas { box-sizing: border-box; width: 620px; max-width: 100vw; margin-left: 10px; background: #181d29;'
+    + 'border: 1px solid #2c3547; border-radius: 12px } @media (width < 600px) { canvas { margin: auto auto 60px } }',
 )
 await build({
   entryPoints: [join(ROOT, 'test/browser-pages/devtools-page.ts')], outfile: `${folder}/page.js`,
