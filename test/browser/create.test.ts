@@ -90,8 +90,9 @@ test.each(TEMPLATES)('[CREATE3] the test of the template %s passes', (template) 
   } else {
     // The test needs the engine, which the first game has, and a physics engine, which the checkout has.
     create(`${game} --yes --template ${template} --no-install`)
-    const physics = join(folder, 'my-game/node_modules/@dimforge')
-    if (!existsSync(physics)) symlinkSync(join(ROOT, 'node_modules/@dimforge'), physics)
+    const physics = 'node_modules/@dimforge/rapier2d-deterministic-compat'
+    // A copy: `npm prune` of CREATE6 follows links, and would remove the package of the checkout.
+    cpSync(join(ROOT, physics), join(folder, 'my-game', physics), { recursive: true })
     symlinkSync(join(folder, 'my-game/node_modules'), join(game, 'node_modules'))
   }
   expect(guide.run(game, 'npm test')).toMatch(/^# pass 1$/m)
@@ -101,6 +102,7 @@ test('[CREATE6] npm start is for production, and needs no package for developmen
   const game = join(folder, 'my-game')
   guide.run(game, 'npm run build && npm prune --omit=dev --no-audit --no-fund')
   expect(existsSync(join(game, 'node_modules/vite'))).toBe(false)
+  expect(existsSync(join(ROOT, 'node_modules/@dimforge/rapier2d-deterministic-compat/package.json'))).toBe(true)
   const server = join(game, 'server.ts')
   writeFileSync(server, readFileSync(server, 'utf8').replace('{host.url}', '{host.url}/?${process.env.NODE_ENV}'))
   const url = await guide.start(game, 'npm start')
