@@ -44,6 +44,15 @@ browserTest('[ARENA23] a button opens the network and frees the pointer, in menu
   await page.click('#play')
   await page.waitForFunction(() => arena.role === 'player')
   await page.waitForSelector('tickwire-devtools .panel')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  const covered = await page.evaluate(() => {
+    const overlay = document.querySelector('tickwire-devtools')!.shadowRoot!
+    const { left } = overlay.querySelector('.panel')!.getBoundingClientRect()
+    return ['#top', '#feed', '#card', '#vitals', '#weapons'].filter((each) =>
+      document.querySelector(each)!.getBoundingClientRect().right > left)
+  })
+  expect(covered).toEqual([])
+  await page.setViewportSize({ width: 860, height: 400 })
   await page.keyboard.press('Backquote')
   await page.waitForSelector('tickwire-devtools', { state: 'detached' })
   await page.mouse.click(300, 300)
