@@ -162,13 +162,15 @@ export class Pen {
   curve(height: number, series: Series, min: number, max: number, ink: string, marks: readonly number[] = []): void {
     const context = this.#context
     const bottom = this.y + height
+    // A line at the border stays within the ground: what is outside is not cleared before the next draw.
     const placeOf = (value: number): number =>
-      bottom - ((Math.max(min, Math.min(value, max)) - min) / (max - min)) * height
+      bottom - 1 - ((Math.max(min, Math.min(value, max)) - min) / (max - min)) * (height - 2)
     this.#ground(height)
     context.fillStyle = 'rgba(255,255,255,0.22)'
     for (const mark of marks) context.fillRect(0, Math.round(placeOf(mark)), this.width, 1)
     context.strokeStyle = ink
     context.lineWidth = 1.5
+    context.lineJoin = 'round'
     context.beginPath()
     const first = series.capacity - series.length
     for (let at = 0; at < series.length; at++) {
