@@ -167,13 +167,18 @@ browserTest('[SITE4] a search finds a guide, and the dark mode is dark', async (
   await page.fill('.VPLocalSearchBox input', 'rubber-band')
   await page.click('.VPLocalSearchBox .result:has-text("Prediction")')
   await page.waitForURL(/prediction\.html/)
+  // Guides come before rules and signatures.
+  await page.click('.VPNavBarSearch button')
+  await page.fill('.VPLocalSearchBox input', 'random numbers')
+  await page.waitForSelector('.VPLocalSearchBox .result')
+  await expect.poll(() => page.innerText('.VPLocalSearchBox .result >> nth=0')).toContain('The state of a game')
 })
 
 browserTest('[ACCESS1] pages of the site, light and dark', async (browser) => {
   const found: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme, reducedMotion: 'reduce' })
-    for (const path of ['index.html', 'guide/first-game.html']) {
+    for (const path of ['index.html', 'guide/first-game.html', 'api/vite.html']) {
       await page.goto(`${origin}/${path}`)
       await page.waitForFunction(() => '__vue_app__' in (document.querySelector('#app') ?? {}))
       found.push(...await violationsOn(page, `${path}, ${colorScheme}`))
