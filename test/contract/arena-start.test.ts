@@ -17,6 +17,7 @@ import { Fighter, Seat } from '../../games/arena/definitions.ts'
 import { arenaGame } from '../../games/arena/game.ts'
 import { greeting, type Greeted } from '../../games/arena/greeting.ts'
 import { parseWeather } from '../../games/arena/weather.ts'
+import { readQrText } from '../qr-reader.ts'
 import { endPrograms, Program } from './program.ts'
 
 const SERVER = new URL('../../games/arena/server.ts', import.meta.url)
@@ -198,7 +199,8 @@ test('[ARENA16] --host prints code, link and QR code, and ends with 0 when the h
   process.env.BROWSER = 'true'
   const program = new Program(SERVER, ['--port', '0', '--bots', '1', '--host'])
   const [, code = '', link = ''] = await program.says(/Arena +([A-Z]+-\w{4})\n +link +(\S+)\n/)
-  await program.says(/you host it[^]*█/)
+  await program.says(/you host it[^]*█[^]*Ctrl-C ends it/)
+  expect(readQrText(program.said)).toBe(link)
   expect(await (await fetch(link)).text()).toContain('<title>Arena')
   const room = await connect(arenaGame(), code, { rendezvous: link })
   // A bot has joined to play with the host.
