@@ -16,7 +16,10 @@ export type SkirmishGame = LockstepGame<typeof ORDERS>
 
 /** How a match is set up. All peers need the same. */
 export interface SkirmishOptions {
-  /** The level of the bot of each seat, 1 to 3, for as long as no player sits there; 0: nothing plays. Default: 2. */
+  /**
+   * The level of the bot of each seat, 1 to 3, for as long as no player sits there; 0: nothing plays. Default: 2, and
+   * with a lobby 1, for players choose another one there.
+   */
   readonly levels?: readonly number[]
   /** The team of each seat. Default: each seat is alone. */
   readonly teams?: readonly number[]
@@ -45,7 +48,7 @@ export function skirmishGame(options: SkirmishOptions = {}): SkirmishGame {
       world.spawn(Match, { beganAt: hasLobby ? 0 : 1, isFoggy, mapKind: map })
       for (const number of ALL) {
         const isOut = !seats.includes(number)
-        const [level, team] = [levels[number] ?? 2, teams[number] ?? number]
+        const [level, team] = [levels[number] ?? (hasLobby ? 1 : 2), teams[number] ?? number]
         world.spawn(Seat, { number, team, level, isOut, crystals: START_CRYSTALS })
       }
       layOut(world, map)

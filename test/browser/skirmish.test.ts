@@ -53,8 +53,9 @@ browserTest('[SKIRM23] the lobby has seats, teams, bots, maps, speed, chat and s
   await until(ada, 'document.querySelector("#seats tr:nth-child(6)").textContent.includes("Bo")')
   await ada.selectOption('#seats select[aria-label="team of Cyan"]', { value: '1' })
   // All bots at once, and one of them by itself.
-  await ada.selectOption('#bots', '1')
   await until(bo, 'document.querySelector("#bots").value === "1"')
+  await ada.selectOption('#bots', '3')
+  await until(bo, 'document.querySelector("#bots").value === "3"')
   await ada.selectOption('#seats select[aria-label="bot of Rose"]', '0')
   await until(bo, 'document.querySelector("#bots").value === "-1"')
   await ada.selectOption('#speed', '150')

@@ -74,7 +74,7 @@ export class LobbyPanel {
     const waiting = seats.filter(({ player, isReady }) => player !== 0 && !isReady).length
     setText(element('lobby-note'), left > 0 ? `The match begins in ${left}` : own?.isReady === true
       ? `Waiting for ${waiting} ${waiting === 1 ? 'player' : 'players'}.`
-      : 'Bots take the seats of others; easy ones are for a first match. Press Ready to begin. '
+      : 'Bots take the seats of others: choose how strong they are. Press Ready to begin. '
         + 'Friends join at this address.')
     const speed = element<HTMLSelectElement>('speed')
     speed.disabled = own === undefined
