@@ -5,11 +5,12 @@
  *   node --conditions=tickwire-source --import tsx tools/capture-prediction.ts
  *
  * The keys are pressed by a script; everything else is as in a match, and so are the milliseconds in the picture. Take
- * it on a quiet machine. Needs img2webp (Debian: webp). Writes docs/pictures/prediction.webp.
+ * it on a quiet machine. Needs img2webp (Debian: webp). Writes docs/pictures/prediction.webp,
+ * and one of its pictures for readers that asked for less motion.
  */
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { serve } from 'tickwire/node'
@@ -20,6 +21,7 @@ import type { Stage } from './capture-prediction-stage.ts'
 import { ROOT } from './typecheck.ts'
 
 const PICTURE = join(ROOT, 'docs/pictures/prediction.webp')
+const STILL = join(ROOT, 'docs/pictures/prediction-still.png')
 const FOLDER = join(ROOT, '.cache', 'capture-prediction')
 const HEAD = '<!doctype html><link rel="icon" href="data:,"><style>body { margin: 0 }</style>'
 
@@ -50,6 +52,8 @@ try {
   await page.waitForTimeout(3_000)
   const frames = await recorded(page)
   execFileSync('img2webp', ['-loop', '0', '-lossless', '-m', '6', ...frames.flat(), '-o', PICTURE])
+  // With prediction on, and both players in motion.
+  copyFileSync(frames[Math.floor(frames.length * 0.86)]!.at(-1)!, STILL)
   console.log(`${frames.length} frames, ${(statSync(PICTURE).size / 1024).toFixed(0)} KiB: ${PICTURE}`)
 } finally {
   await browser.close()

@@ -182,6 +182,10 @@ browserTest('[ACCESS1] pages of the site, light and dark', async (browser) => {
       await page.goto(`${origin}/${path}`)
       await page.waitForFunction(() => '__vue_app__' in (document.querySelector('#app') ?? {}))
       found.push(...await violationsOn(page, `${path}, ${colorScheme}`))
+      if (path !== 'index.html') continue
+      // A reader that asked for less motion sees one picture of the moving one.
+      const shown = await page.evaluate(() => document.querySelector<HTMLImageElement>('.moving img')?.currentSrc)
+      expect(shown).toContain('prediction-still')
     }
   }
   expect(found).toEqual([])

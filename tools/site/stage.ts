@@ -24,11 +24,14 @@ const NOT_SEARCHED = /^docs\/spec\/traceability\.md$|^bench\/RESULTS\.md$|^CHANG
 const THEME = `import theme from 'vitepress/theme-without-fonts'
 import { h } from 'vue'
 import picture from '../../pictures/prediction.webp'
+import still from '../../pictures/prediction-still.png'
 import './theme.css'
 
 const alt = 'hello in two windows at a round trip of 200 ms: without prediction a square moves long after the key, '
   + 'with prediction at once'
-const moving = () => h('img', { class: 'moving', src: picture, alt })
+const moving = () => h('picture', { class: 'moving' }, [
+  h('source', { media: '(prefers-reduced-motion: reduce)', srcset: still }), h('img', { src: picture, alt }),
+])
 const Layout = () => h(theme.Layout, null, { 'home-hero-after': moving })
 
 function mounted() {
