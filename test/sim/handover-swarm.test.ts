@@ -17,6 +17,10 @@ test('[HAND8] seed 80215: ticks from before the image of a client that claimed l
   expect(playHandover(80_215).violation).toBeUndefined()
 })
 
+test.each([775, 1059])('[HAND8] seed %d: ticks of the next relay overtake its answer', (seed) => {
+  expect(playHandover(seed).violation).toBeUndefined()
+})
+
 test('[HAND8] a match whose relay crashes is a function of its seed', () => {
   expect(playHandover(3).traceHash).toBe(playHandover(3).traceHash)
 })

@@ -150,6 +150,25 @@ test('[HAND3] orders that the lost relay had taken into no tick are executed onc
   expectSame(party)
 })
 
+test('[HAND2] ticks of the next relay that overtake its answer are not taken for own ticks that are not in the match', () => {
+  const party = play()
+  const [ahead, second, third] = party.clients as [HandoverClient, HandoverClient, HandoverClient]
+  for (const { links } of [second, third]) links[0]!.weather = { loss: 1 }
+  party.run(300)
+  party.crash(0)
+  const link = ahead.links[1]!
+  const send = link.send.bind(link)
+  let lost = 0
+  // The first datagram with the answer is lost, so the ticks arrive first.
+  link.send = (now, side, bytes, length) => {
+    const isAnswered = side === 0 && party.relays[1]!.match?.succession?.desk?.stage === 'done'
+    if (!isAnswered || lost++ > 0) send(now, side, bytes, length)
+  }
+  party.run(6000)
+  expect(lost).toBeGreaterThan(0)
+  expect(ahead.client.feed.log.newest).toBeGreaterThan(party.relays[1]!.match!.relay.log.newest - 10)
+  expectSame(party)
+})
 test('[HAND4] without more than half of the players the next relay does not go on; the client returns', () => {
   const party = play()
   const [cut] = party.clients as [HandoverClient]

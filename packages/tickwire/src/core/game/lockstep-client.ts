@@ -136,7 +136,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
 
   /** Asks the relay at `to` to go on with the match, whose relay is lost. `key`: the public key of the relay. */
   claim(now: Millis, to: string, key: Uint8Array, pass: ConnectPass = {}): Connection {
-    this.feed.orders.isMuted = true
+    this.feed.hold()
     const data = this.#papers?.claimData(key) ?? NO_BYTES
     const role = this.#isObserver ? { role: 'spectator' as const } : {}
     this.#claimed = { seat: undefined }
@@ -350,7 +350,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
       return
     }
     this.#claimed = undefined
-    this.feed.orders.isMuted = false
+    this.feed.release()
     this.feed.close()
     this.lanes.detach()
     this.#options.onClosed?.(event.reason)

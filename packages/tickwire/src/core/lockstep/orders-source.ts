@@ -93,7 +93,6 @@ export class OrdersSource implements FrameSource {
     this.#reportedToken = 0
     this.#tokenTicks.fill(-1)
     this.#pulsesAcked = tick
-    this.isMuted = false
     this.restart()
   }
 

@@ -89,6 +89,18 @@ export class RelayFeed implements TickFeed {
     this.log.dropPart()
   }
 
+  /** Another relay is asked to go on with the match: no orders are sent, and no ticks are taken, until it answers. */
+  hold(): void {
+    this.orders.isMuted = true
+    this.ticks.isHeld = true
+  }
+
+  /** The other relay has answered, or is lost. */
+  release(): void {
+    this.orders.isMuted = false
+    this.ticks.isHeld = false
+  }
+
   /**
    * The match goes on at another relay after a tick. Own ticks after `keep` are not in it. Orders are refused until
    * `giveAgain`.
@@ -106,6 +118,7 @@ export class RelayFeed implements TickFeed {
     }
     this.#playout.restart(tick, this.#percent)
     this.orders.beginAnew(tick)
+    this.release()
   }
 
   /** The relay has the ticks, and the client has stepped them: orders that are in none are given again. */

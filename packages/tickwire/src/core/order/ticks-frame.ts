@@ -186,6 +186,11 @@ export class TicksSink implements FrameSink {
   /** Frames that began after the end of the log, and frames with invalid ticks. */
   gaps = 0
   corrupted = 0
+  /**
+   * Another relay is asked to go on with the match. Until it says which of the own ticks are in it, no bytes are taken:
+   * they could seem to be in the log already.
+   */
+  isHeld = false
   /** Called for each tick that became complete, with the time of its arrival. False: the tick is invalid. */
   onTick: (now: Millis, tick: Tick) => boolean = () => true
   /** Called with the newest tick of the match while the ticks that arrive are far behind it. */
@@ -208,8 +213,10 @@ export class TicksSink implements FrameSink {
     const newest = (flags & NEWEST) !== 0 ? readVarint(frame) : 0
     const count = frame.bitsLeft >>> 3
     if (frame.failed || flags > (FEEDBACK | NEWEST) || count === 0 || count > LOCKSTEP_FRAME_BYTES_MAX) return 'broken'
+    // The packet is not acknowledged, so its bytes are sent again.
+    if (this.isHeld) return 'no-ack'
     if (offset > log.length) {
-      // Bytes in between were lost. The packet is not acknowledged, so they are sent again.
+      // Bytes in between were lost.
       this.gaps++
       return 'no-ack'
     }
