@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { END_REASONS } from '../../packages/tickwire/src/core/order/tick-event.ts'
 import { RANKED_ROOM, type LockstepGame } from 'tickwire/lockstep'
-import { game, Spawn, Take, Unit } from './lockstep-game.ts'
+import { Crate, game, Spawn, Take, Unit } from './lockstep-game.ts'
 import { HandoverParty, type HandoverClient, type HandoverOptions } from './handover-party.ts'
 import './unplanned-heals.ts'
 
@@ -169,6 +169,32 @@ test('[HAND2] ticks of the next relay that overtake its answer are not taken for
   expect(ahead.client.feed.log.newest).toBeGreaterThan(party.relays[1]!.match!.relay.log.newest - 10)
   expectSame(party)
 })
+
+test.each([0, 5000])('[HAND3] an order in ticks that an image replaced is not given again %d ms later', (ms) => {
+  const party = play()
+  const [cut] = party.clients as [HandoverClient]
+  const link = cut.links[0]!
+  const send = link.send.bind(link)
+  const states: string[] = []
+  cut.client.runner!.onOrder(Take as never, (_values, state) => { states.push(state) })
+  const takes = (): number => [...cut.client.runner!.world.each(Crate)][0]!.takes
+  // Nothing comes from the relay, and the order reaches it.
+  link.send = (now, side, bytes, length) => { if (side === 1) send(now, side, bytes, length) }
+  cut.order(party.clock.now, Take as never, { crate: 7 })
+  party.run(14_000)
+  link.send = send
+  const { log } = party.relays[0]!.match!.relay
+  expect(party.runUntil(() => cut.client.runner!.tick > log.newest - 5, 10_000)).toBe(true)
+  party.run(ms)
+  party.crash(0)
+  party.run(9000)
+  expect([cut.relay, cut.continued.length, takes(), states]).toEqual([1, 1, 1, ['issued', 'executed']])
+  expect(cut.order(party.clock.now, Take as never, { crate: 8 })).toBe('sent')
+  party.run(1000)
+  expect([takes(), states]).toEqual([2, ['issued', 'executed', 'issued', 'executed']])
+  expectSame(party)
+})
+
 test('[HAND4] without more than half of the players the next relay does not go on; the client returns', () => {
   const party = play()
   const [cut] = party.clients as [HandoverClient]

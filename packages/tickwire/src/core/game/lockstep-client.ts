@@ -79,7 +79,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   readonly #silence = new Silence()
   /** The seat at a relay that is asked to go on with the match. */
   #claimed: { seat: SeatWelcome | undefined } | undefined
-  /** Orders are given again when this tick was stepped. Infinity: none wait for that. */
+  /** Orders are given again when this tick was stepped or read. Infinity: none wait for that. */
   #giveAgainAt: Tick = Infinity
   /** The newest tick that is in the match, while the world is past it and an image is to come. Infinity: it is not. */
   #lostAfter: Tick = Infinity
@@ -177,10 +177,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     if (behind > NEAR_TICKS) this.#isActive = false
     else if (count > 0 && behind <= 1) this.#isActive = true
     if (!this.feed.log.isWhole) this.#fetchPast(now)
-    if (this.runner !== undefined && this.runner.tick >= this.#giveAgainAt) {
-      this.#giveAgainAt = Infinity
-      this.feed.giveAgain(now, this.runner.ownOrders.waiting)
-    }
+    this.#giveAgain(now)
     return count
   }
 
@@ -241,9 +238,12 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     const parts = splitSnapshot(snapshot)
     const roster = parts && Roster.decode(parts.roster)
     if (parts === undefined || roster === undefined) return
+    const { runner } = this
     const isBack = this.#lostAfter !== Infinity
-    if (this.runner?.jump(tick, parts.image, { roster, mayGoBack: isBack }) !== true || !isBack) return
-    this.runner.ownOrders.reopen(this.#lostAfter)
+    const last = isBack ? this.#lostAfter : (runner?.tick ?? 0)
+    if (runner?.jump(tick, parts.image, { roster, mayGoBack: isBack }) !== true) return
+    if (isBack) runner.ownOrders.reopen(last)
+    runner.ownOrders.skip(last, tick)
     this.#lostAfter = Infinity
   }
 
@@ -262,6 +262,14 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     this.#giveAgainAt = tick
     this.#options.onContinued?.(tick)
     this.#options.onOpened?.()
+  }
+
+  /** Gives orders again that are in no tick: all ticks up to the handover were stepped or, after an image, read. */
+  #giveAgain(now: Millis): void {
+    const { runner, feed } = this
+    if (runner?.ownOrders.readSkipped(feed.log, feed.player) !== true || runner.tick < this.#giveAgainAt) return
+    this.#giveAgainAt = Infinity
+    feed.giveAgain(now, runner.ownOrders.waiting)
   }
 
   /** The world is past the match: it waits for an image, and asks again if there is none yet. */

@@ -3,8 +3,10 @@
  * in the stream is the oldest with the same bytes; older ones were dropped.
  */
 
-import { ORDER_BYTES_MAX, ORDERS_WAITING_MAX } from '../base/limits.ts'
-import type { Tick } from '../base/time.ts'
+import { ORDER_BYTES_MAX, ORDER_TYPES_MAX, ORDERS_WAITING_MAX } from '../base/limits.ts'
+import type { PeerId, Tick } from '../base/time.ts'
+import { TickBodyReader } from '../order/tick-body.ts'
+import type { TickLog } from '../order/tick-log.ts'
 import type { Shape } from '../schema/field.ts'
 import type { ViewOf } from '../schema/value-types.ts'
 import type { AnyOrder } from './order.ts'
@@ -16,6 +18,8 @@ export type OrderState = 'issued' | 'executed' | 'refused' | 'lost'
 export type OrderListener<S extends Shape> = (values: ViewOf<S>, state: OrderState) => void
 
 interface OwnOrder {
+  /** Own orders are counted as they are given. */
+  readonly number: number
   readonly kind: AnyOrder
   readonly type: number
   readonly data: Uint8Array
@@ -27,12 +31,16 @@ interface OwnOrder {
 }
 
 export class OwnOrders {
-  readonly #waiting: OwnOrder[] = []
+  #given = 0
+  #waiting: OwnOrder[] = []
   readonly #held: (OwnOrder | undefined)[] = []
   readonly #listeners = new Map<AnyOrder, Set<OrderListener<Shape>>>()
   #matched: OwnOrder | undefined
   /** The last ones that were found in ticks: if their ticks are not in the match after all, they are given again. */
-  readonly #found: OwnOrder[] = []
+  #found: OwnOrder[] = []
+  /** Ticks that were skipped: own orders may be in them. The first one that was not looked at, and the last. */
+  #skipped: { tick: Tick; readonly last: Tick }[] = []
+  readonly #reader = new TickBodyReader()
 
   on(kind: AnyOrder, listener: OrderListener<Shape>): () => void {
     const listeners = this.#listeners.get(kind) ?? new Set()
@@ -42,7 +50,7 @@ export class OwnOrders {
   }
 
   add(kind: AnyOrder, type: number, data: Uint8Array, values: Record<string, unknown>): void {
-    const own = { kind, type, data, values, tick: 0, isReported: false }
+    const own = { number: ++this.#given, kind, type, data, values, tick: 0, isReported: false }
     this.#waiting.push(own)
     // A relay that drops orders never mentions them.
     if (this.#waiting.length > ORDERS_WAITING_MAX) this.#call(this.#waiting.shift() ?? own, 'lost')
@@ -59,11 +67,44 @@ export class OwnOrders {
     const passed = this.#waiting.splice(0, found + 1)
     this.#matched = passed.pop()
     if (this.#matched !== undefined) this.#keep(this.#matched, tick)
-    // Large orders go another way: the two kinds may overtake each other.
-    const isSameWay = ({ data }: OwnOrder): boolean => (data.length > ORDER_BYTES_MAX) === (length > ORDER_BYTES_MAX)
-    this.#waiting.unshift(...passed.filter((own) => !isSameWay(own)))
-    for (const lost of passed.filter(isSameWay)) this.#call(lost, 'lost')
+    // Large orders go another way: the two kinds may overtake each other. Older orders may be in skipped ticks.
+    const isLost = ({ data }: OwnOrder): boolean => !this.#isSkipped(tick)
+      && (data.length > ORDER_BYTES_MAX) === (length > ORDER_BYTES_MAX)
+    this.#waiting.unshift(...passed.filter((own) => !isLost(own)))
+    for (const lost of passed.filter(isLost)) this.#call(lost, 'lost')
     return true
+  }
+
+  /** The ticks after one, up to another, are not stepped: they come later, or never. */
+  skip(tick: Tick, last: Tick): void {
+    if (this.#waiting.length > 0) this.#skipped.push({ tick: tick + 1, last })
+  }
+
+  /** Looks for own orders in the skipped ticks that have come. False: some are missing. */
+  readSkipped(log: TickLog, player: PeerId): boolean {
+    for (let [part] = this.#skipped; part !== undefined; [part] = this.#skipped) {
+      for (; part.tick <= part.last; part.tick++) {
+        if (!log.has(part.tick)) return false
+        this.#read(log, player, part.tick)
+      }
+      this.#skipped.shift()
+    }
+    return true
+  }
+
+  #read(log: TickLog, player: PeerId, tick: Tick): void {
+    const reader = this.#reader
+    reader.open(log.bytes, log.startOf(tick), log.endOf(tick))
+    while (reader.next()) {
+      const { type, dataAt, dataLength } = reader
+      const isOwn = reader.player === player && type < ORDER_TYPES_MAX
+      if (isOwn && this.match(tick, type, log.bytes, dataAt, dataLength)) this.settle('executed')
+    }
+  }
+
+  /** Whether skipped ticks before one were not looked at. */
+  #isSkipped(before: Tick): boolean {
+    return this.#skipped.some(({ tick }) => tick < before)
   }
 
   /** Orders that are in no tick, oldest first. */
@@ -73,8 +114,11 @@ export class OwnOrders {
 
   /** The ticks after one are not in the match: the orders in them wait again. */
   reopen(tick: Tick): void {
-    const from = this.#found.findIndex((own) => own.tick > tick)
-    if (from >= 0) this.#waiting.unshift(...this.#found.splice(from))
+    const again = this.#found.filter((own) => own.tick > tick)
+    this.#found = this.#found.filter((own) => own.tick <= tick)
+    this.#waiting = [...this.#waiting, ...again].toSorted((a, b) => a.number - b.number)
+    this.#skipped = this.#skipped.filter((part) => part.tick <= tick)
+      .map((part) => ({ tick: part.tick, last: Math.min(part.last, tick) }))
   }
 
   #keep(own: OwnOrder, tick: Tick): void {
