@@ -123,7 +123,11 @@ export class HandoverClient {
         this.#tryUntil = Infinity
         this.lostAt = Infinity
       },
-      onContinued: (tick) => { this.continued.push({ tick, at: this.#now }) },
+      onContinued: (tick) => {
+        this.continued.push({ tick, at: this.#now })
+        // Later ones that were stepped are not in the match.
+        this.hashes.length = Math.min(this.hashes.length, tick + 1)
+      },
       onClosed: ({ by, code }) => this.#handleClosed(by, code),
     })
     this.client.connect(0, 'relay:0', isObserver ? { role: 'spectator' } : undefined)

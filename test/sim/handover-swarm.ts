@@ -1,5 +1,5 @@
 /**
- * One lockstep match from one seed whose relay crashes or is asked to end. Invariants: I23, I24, I25, I38, I39 and I42.
+ * One lockstep match from one seed whose relay crashes or is asked to end. Invariants: I23, I24, I25, I27, I38, I39 and I42.
  *
  * Players are honest, or claim ticks that never were. Some are gone when the relay crashes, or stand still for a while.
  * Lines lose and delay. Sometimes the next relay crashes as well. A quarter of the matches is recorded, by each relay.
@@ -30,6 +30,10 @@ const STEP_MS = 25
 const HANDOVER_BAR_MS = 6000
 /** A relay that is asked to end hands its match on in less time, on a good line. */
 const ASKED_BAR_MS = 2500
+/** At the end clients have so long to step the newest ticks, and are at most so many behind. */
+const NEAR_MS = 7000
+const NEAR_TICKS = 30
+const OBSERVER_TICKS = 60
 const TAKE = game.orders.indexOf(Take)
 
 const crypto = new StubCrypto()
@@ -112,6 +116,7 @@ class HandoverWorld {
         this.#crash()
       }
       this.#run(3000)
+      for (let passed = 0; passed < NEAR_MS && this.#behind() > NEAR_TICKS; passed += STEP_MS) this.#run(STEP_MS)
       this.#check()
     } catch (error) {
       violation = violationOf(error, this.#party.clock.now, 'handover')
@@ -241,9 +246,21 @@ class HandoverWorld {
     }
   }
 
+  /** How many ticks the last of the clients that went on has still to step. */
+  #behind(): number {
+    const log = this.#log()
+    if (log === undefined) return 0
+    return Math.max(0, ...this.#actors.filter(({ client, isLiar }) =>
+      !isLiar && !client.isGone && client.relay === this.#relay && client.frozenUntil < this.#party.clock.now
+    ).map(({ client: { client } }) =>
+      log.newest - (client.player === 0 ? OBSERVER_TICKS : 0) - (client.runner?.tick ?? 0)))
+  }
+
   #check(): void {
     const log = this.#log()
     if (log === undefined) return
+    const behind = this.#behind()
+    require('I27', behind <= NEAR_TICKS, `a client is at the relay, and ${behind} ticks behind`)
     const ticks = readTicks(log.bytes.slice(0, log.length))
     this.#counts['ticks'] = ticks.length
     const known: string[] = []
