@@ -1,8 +1,10 @@
 /**
- * One lockstep match from one seed whose relay crashes or is asked to end. Invariants: I23, I24, I25, I27, I38, I39 and I42.
+ * One lockstep match from one seed whose relay crashes or is asked to end. Invariants: I9, I23, I24, I25, I27, I38, I39
+ * and I42.
  *
- * Players are honest, or claim ticks that never were. Some are gone when the relay crashes, or stand still for a while.
- * Lines lose and delay. Sometimes the next relay crashes as well. A quarter of the matches is recorded, by each relay.
+ * Players are honest, or claim ticks that never were. Some are gone when the relay crashes, or stand still for a while,
+ * or crash when the next relay asks them for the old ticks. Lines lose and delay, and sometimes one is cut while the
+ * relay is well. Sometimes the next relay crashes as well. A quarter of the matches is recorded, by each relay.
  */
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
@@ -71,6 +73,8 @@ class HandoverWorld {
   readonly #more: Dice
   /** Another one, for altered recordings. */
   readonly #disk: Dice
+  /** Another one, for lines that are cut and players that crash after their claim. */
+  readonly #late: Dice
   readonly #party: HandoverParty
   readonly #actors: Actor[] = []
   readonly #counts: Record<string, number> = {}
@@ -89,6 +93,7 @@ class HandoverWorld {
     this.#dice = new Dice(seed ^ 0x4a0d)
     this.#more = new Dice(seed ^ 0x5706)
     this.#disk = new Dice(seed ^ 0xd15c)
+    this.#late = new Dice(seed ^ 0x1a7e)
     const dice = this.#dice
     this.#isGood = dice.chance(0.5)
     const worst = this.#isGood ? 0.1 : dice.fraction()
@@ -110,6 +115,7 @@ class HandoverWorld {
     const dice = this.#dice
     try {
       this.#run(1500 + 4000 * dice.fraction())
+      if (this.#late.chance(0.15)) this.#cut()
       this.#crash()
       if (dice.chance(0.2)) {
         this.#run(500)
@@ -170,11 +176,35 @@ class HandoverWorld {
     }
   }
 
+  /** The players at the relay. */
+  #here(): readonly Actor[] {
+    return this.#actors.filter(({ client }) => client.relay === this.#relay && client.client.runner !== undefined)
+  }
+
+  /** The line of one player is cut while the relay is well. The player asks the next relays, and none goes on. */
+  #cut(): void {
+    const here = this.#here()
+    const far = here[Math.floor(this.#late.fraction() * here.length)]?.client
+    if (far === undefined || here.length < 2) return
+    this.#count('cut')
+    const link = far.links[this.#relay]!
+    const { weather } = link
+    link.weather = { loss: 1 }
+    this.#run(2000 + 6000 * this.#late.fraction())
+    link.weather = weather
+    for (let passed = 0; passed < 2 * NEAR_MS && this.#behind() > NEAR_TICKS; passed += STEP_MS) this.#run(STEP_MS)
+    require('I27', !this.#isGood || this.#behind() <= NEAR_TICKS, 'the player does not return to its relay')
+    const others = this.#party.relays.filter((_, relay) => relay !== this.#relay)
+    const isOne = others.every(({ match }) => match?.succession?.desk?.stage !== 'done')
+    require('I9', isOne, 'the match goes on at another relay for one player, and its relay is well')
+  }
+
   /** The relay crashes, with players that are gone, frozen or lie, and the match goes on, or is refused. */
   #crash(): void {
     const dice = this.#dice
     const { clock } = this.#party
-    const here = this.#actors.filter(({ client }) => client.relay === this.#relay && client.client.runner !== undefined)
+    const old = this.#log()
+    const here = this.#here()
     const isMishap = dice.chance(0.3) && here.length > 2
     const mishap = here[Math.floor(dice.fraction() * here.length)]
     if (isMishap && mishap !== undefined) {
@@ -184,26 +214,37 @@ class HandoverWorld {
       else if (draw < 0.7) mishap.client.frozenUntil = clock.now + 4000 * dice.fraction()
       else this.#lie(mishap)
     }
+    // The old ticks are asked for at the lowest player first.
+    const [lowest] = here.toSorted((a, b) => a.client.client.player - b.client.client.player)
+    const isFatal = this.#late.chance(0.2) && here.length > 2 && !isMishap
+    const holder = isFatal ? lowest?.client : undefined
     const isAsked = this.#more.chance(0.4)
     if (isAsked) this.#party.stop(this.#relay)
     else this.#party.crash(this.#relay)
     this.#count(isAsked ? 'asked' : 'crash')
     const crashedAt = clock.now
     // A player that stands still has the time of the bar after that.
-    const barMs = (isAsked && !isMishap ? ASKED_BAR_MS : HANDOVER_BAR_MS)
+    const barMs = (isAsked && !isMishap && !isFatal ? ASKED_BAR_MS : HANDOVER_BAR_MS)
       + Math.max(0, ...here.map(({ client }) => client.frozenUntil - crashedAt))
     const before = here.map(({ client }) => client.continued.length)
-    this.#keep(here)
+    if (old !== undefined) this.#keep(here.filter(({ client }) => client !== holder), old)
+    const fatalMs = 400 * this.#late.fraction()
+    let claimedAt = Infinity
     const isAll = (): boolean =>
       here.every(({ client, isLiar }, each) => client.isGone || isLiar || client.continued.length > before[each]!)
     const step = (): boolean => {
       this.#plant(this.#party)
+      if (holder?.client.isGathering === true) claimedAt = Math.min(claimedAt, clock.now)
+      if (holder !== undefined && clock.now > claimedAt + fatalMs && !holder.isGone) {
+        this.#count('holder crashed')
+        holder.isGone = true
+      }
       return isAll()
     }
     for (let passed = 0; passed < (this.#isGood ? barMs : 30_000) && !step(); passed += STEP_MS)
       this.#party.run(STEP_MS)
     const tookMs = clock.now - crashedAt
-    const name = isAsked && !isMishap ? 'askedMs' : 'tookMs'
+    const name = isAsked && !isMishap && !isFatal ? 'askedMs' : 'tookMs'
     this.#counts[name] = Math.max(this.#counts[name] ?? 0, tookMs)
     const there = here.filter(({ client }, each) => client.continued.length > before[each]!)
     const [first] = there
@@ -220,18 +261,23 @@ class HandoverWorld {
     const log = this.#log()
     const isKept = log !== undefined && this.#kept.every((byte, at) => log.bytes[at] === byte)
     require('I38', isKept && log.length >= this.#kept.length, 'a tick that two players hold is not in the match')
+    const { tick } = first.client.continued.at(-1)!
+    const isClosed = log !== undefined && old !== undefined && old.newest >= tick
+      && old.bytes.subarray(0, old.endOf(tick)).every((byte, at) => log.bytes[at] === byte)
+    // Two liars of the same chain are as good as two honest players.
+    const isHonest = here.filter(({ isLiar }) => isLiar).length < 2
+    require('I38', isClosed || !isHonest, 'a tick that the lost relay has not closed is in the match')
   }
 
   /** The longest run of ticks that two honest players hold. Packets that are under way can only make it longer. */
-  #keep(here: readonly Actor[]): void {
+  #keep(here: readonly Actor[], old: TickLog): void {
     const { now } = this.#party.clock
     const honest = here.filter(({ client, isLiar }) => !client.isGone && !isLiar && client.frozenUntil <= now)
     const lengths = honest.map(({ client: { client: { feed: { log } } } }) => log.endOf(log.newest))
       .sort((a, b) => b - a)
     const length = lengths[Math.min(1, lengths.length - 1)] ?? 0
-    const holder = honest.find(({ client: { client: { feed: { log } } } }) => log.endOf(log.newest) >= length)
-    this.#kept = holder === undefined || 2 * honest.length <= here.length
-      ? this.#kept : holder.client.client.feed.log.bytes.slice(0, length)
+    // A client that went on from an image may not have all ticks yet: they are taken from the relay.
+    if (2 * honest.length > here.length) this.#kept = old.bytes.slice(0, Math.min(length, old.length))
   }
 
   /** The player claims ticks that never were. */
@@ -250,10 +296,15 @@ class HandoverWorld {
   #behind(): number {
     const log = this.#log()
     if (log === undefined) return 0
-    return Math.max(0, ...this.#actors.filter(({ client, isLiar }) =>
-      !isLiar && !client.isGone && client.relay === this.#relay && client.frozenUntil < this.#party.clock.now
-    ).map(({ client: { client } }) =>
-      log.newest - (client.player === 0 ? OBSERVER_TICKS : 0) - (client.runner?.tick ?? 0)))
+    return Math.max(0, ...this.#honest().filter(({ frozenUntil }) => frozenUntil < this.#party.clock.now)
+      .map(({ client: { player, runner } }) => log.newest - (player === 0 ? OBSERVER_TICKS : 0) - (runner?.tick ?? 0)))
+  }
+
+  /** The players and the observer at the relay, without liars. */
+  #honest(): readonly HandoverClient[] {
+    const liars = new Set(this.#actors.filter(({ isLiar }) => isLiar).map(({ client }) => client))
+    return this.#party.clients.filter((client) =>
+      !liars.has(client) && !client.isGone && client.relay === this.#relay)
   }
 
   #check(): void {
@@ -264,8 +315,7 @@ class HandoverWorld {
     const ticks = readTicks(log.bytes.slice(0, log.length))
     this.#counts['ticks'] = ticks.length
     const known: string[] = []
-    for (const { client, isLiar } of this.#actors) {
-      if (isLiar || client.isGone || client.relay !== this.#relay) continue
+    for (const client of this.#honest()) {
       const own = client.client.feed.log
       require('I23', isSameLog(own, log), 'a client has other bytes than the relay')
       client.hashes.forEach((hash, tick) => {

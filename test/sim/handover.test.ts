@@ -150,7 +150,7 @@ test('[HAND3] orders that the lost relay had taken into no tick are executed onc
   expectSame(party)
 })
 
-test('[HAND2] ticks of the next relay that overtake its answer are not taken for own ticks that are not in the match', () => {
+test('[HAND2] ticks of the next relay that overtake its answer are not taken for own ticks', () => {
   const party = play()
   const [ahead, second, third] = party.clients as [HandoverClient, HandoverClient, HandoverClient]
   for (const { links } of [second, third]) links[0]!.weather = { loss: 1 }

@@ -244,7 +244,7 @@ const MATCHES: readonly Omit<Mutant, 'part'>[] = [
     replace: '',
   },
   {
-    name: 'half of the players are enough for a handover',
+    name: 'one player is enough for a handover',
     file: 'core/order-relay/handover-desk.ts',
     find: "this.stage = 2 * there > present.length ? 'fetching' : 'failed'",
     replace: "this.stage = there > 0 ? 'fetching' : 'failed'",
@@ -253,6 +253,12 @@ const MATCHES: readonly Omit<Mutant, 'part'>[] = [
     name: 'a holder that is silent is never replaced',
     file: 'core/order-relay/handover-desk.ts',
     find: 'if (isDue) this.#failed.add(fetch.peer)',
+    replace: '',
+  },
+  {
+    name: 'ticks of the next relay are taken before its answer',
+    file: 'core/order/ticks-frame.ts',
+    find: "if (this.isHeld) return 'no-ack'",
     replace: '',
   },
 ]
