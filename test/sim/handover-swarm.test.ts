@@ -21,6 +21,10 @@ test.each([775, 1059])('[HAND8] seed %d: ticks of the next relay overtake its an
   expect(playHandover(seed).violation).toBeUndefined()
 })
 
+test('[HAND8] seed 1109: a player claims its seat while it fetches the ticks before its image', () => {
+  expect(playHandover(1109).violation).toBeUndefined()
+})
+
 test('[HAND8] a match whose relay crashes is a function of its seed', () => {
   expect(playHandover(3).traceHash).toBe(playHandover(3).traceHash)
 })

@@ -80,8 +80,9 @@ export class HandoverPapers {
 
   /** What this client holds. */
   claim(log: TickLog): SyncMessage {
+    // No tick after the checkpoint is missing: the tail would be invalid, and the claim would be refused.
     const found = this.#checkpoints.findLast(({ checkpoint: { tick, offset } }) =>
-      tick <= log.newest && log.endOf(tick) === offset)
+      tick >= log.lastMissing && tick <= log.newest && log.endOf(tick) === offset)
     const { tick: from, offset } = found?.checkpoint ?? { tick: 0, offset: 0 }
     const { isWhole } = log
     // Without a checkpoint only the beginning of a match can be shown.

@@ -52,6 +52,11 @@ export class TickLog {
     return this.#gap?.filled ?? -1
   }
 
+  /** The last tick that is missing; 0: none is. */
+  get lastMissing(): Tick {
+    return this.#gap?.lastTick ?? 0
+  }
+
   /** Whether a tick is there. */
   has(tick: Tick): boolean {
     const gap = this.#gap
