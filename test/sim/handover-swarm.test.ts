@@ -21,6 +21,10 @@ test.each([775, 1059])('[HAND8] seed %d: ticks of the next relay overtake its an
   expect(playHandover(seed).violation).toBeUndefined()
 })
 
+test('[HAND8] seed 313: the second relay is lost before an observer has the ticks of its first checkpoint', () => {
+  expect(playHandover(313).violation).toBeUndefined()
+})
+
 test('[HAND8] seed 1109: a player claims its seat while it fetches the ticks before its image', () => {
   expect(playHandover(1109).violation).toBeUndefined()
 })

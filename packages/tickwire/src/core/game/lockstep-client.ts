@@ -137,7 +137,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
   /** Asks the relay at `to` to go on with the match, whose relay is lost. `key`: the public key of the relay. */
   claim(now: Millis, to: string, key: Uint8Array, pass: ConnectPass = {}): Connection {
     this.feed.hold()
-    const data = this.#papers?.claimData(key) ?? NO_BYTES
+    const data = this.#papers?.claimData(key, this.feed.log) ?? NO_BYTES
     const role = this.#isObserver ? { role: 'spectator' as const } : {}
     this.#claimed = { seat: undefined }
     return this.#open(now, to, { claim: true, ...role }, { ...pass, server: key, data })
@@ -253,7 +253,7 @@ export class LockstepClient<O extends readonly AnyOrder[] = readonly AnyOrder[]>
     if (this.#claimed === undefined || runner === undefined) return
     this.seat = this.#claimed.seat
     this.#claimed = undefined
-    this.#papers?.clear()
+    this.#papers?.moveOn()
     const isAhead = runner.tick > keep
     this.feed.moveOn(tick, Math.min(keep, this.feed.log.newest))
     this.agent?.restart()

@@ -13,17 +13,30 @@ import type { SealSigner } from '../order/tick-sealer.ts'
 
 /** Checkpoints that are kept: an observer receives them before their ticks. */
 const CHECKPOINTS_MAX = 8
+/** Connections of which a client keeps the papers. */
+const PAPERS_MAX = 4
 /** With less than this waiting, the next piece is sent. */
 const WAITING_BYTES = 2 * HANDOVER_PIECE_BYTES
 const NO_BYTES = new Uint8Array(0)
+
+/** What a client got on one connection to a relay. */
+interface Papers {
+  readonly relays: readonly NextRelay[]
+  readonly certificate: Uint8Array
+  readonly checkpoints: SignedCheckpoint[]
+}
+
+interface SignedCheckpoint {
+  readonly checkpoint: Checkpoint
+  readonly bytes: Uint8Array
+}
 
 /** The papers of one seat. */
 export class HandoverPapers {
   readonly #signer: SealSigner
   #offered: Extract<HandoverMessage, { kind: 'relays' }> | undefined
-  #relays: readonly NextRelay[] = []
-  #certificate: Uint8Array | undefined
-  #checkpoints: { readonly checkpoint: Checkpoint; readonly bytes: Uint8Array }[] = []
+  /** Newest first. A relay that has just begun may be lost before the client has the ticks of its first checkpoint. */
+  #papers: Papers[] = []
   #fetches: { at: number; readonly to: number }[] = []
 
   constructor(signer: SealSigner) {
@@ -32,15 +45,18 @@ export class HandoverPapers {
 
   /** The relays at which the match may go on, in order. Empty: it ends with its relay. */
   get relays(): readonly NextRelay[] {
-    return this.#certificate === undefined ? [] : this.#relays
+    return this.#papers[0]?.relays ?? []
   }
 
-  /** The match goes on: the papers of the relay before are used up. */
+  /** There is a new seat. */
   clear(): void {
+    this.#papers = []
+    this.moveOn()
+  }
+
+  /** The match goes on at another relay: requests of the relay before are void. */
+  moveOn(): void {
     this.#offered = undefined
-    this.#relays = []
-    this.#certificate = undefined
-    this.#checkpoints = []
     this.#fetches = []
   }
 
@@ -52,15 +68,15 @@ export class HandoverPapers {
         return { kind: 'bind', player, publicKey: this.#signer.publicKey }
       case 'certificate':
         if (this.#offered === undefined) break
-        this.#certificate = message.bytes
-        this.#relays = this.#offered.relays
-        this.#checkpoints = []
+        this.#papers.unshift({ relays: this.#offered.relays, certificate: message.bytes, checkpoints: [] })
+        if (this.#papers.length > PAPERS_MAX) this.#papers.pop()
         break
       case 'checkpoint': {
         const checkpoint = decodeCheckpoint(message.bytes)
-        if (checkpoint === undefined || this.#certificate === undefined) break
-        this.#checkpoints.push({ checkpoint, bytes: message.bytes })
-        if (this.#checkpoints.length > CHECKPOINTS_MAX) this.#checkpoints.shift()
+        const [papers] = this.#papers
+        if (checkpoint === undefined || papers === undefined) break
+        papers.checkpoints.push({ checkpoint, bytes: message.bytes })
+        if (papers.checkpoints.length > CHECKPOINTS_MAX) papers.checkpoints.shift()
         break
       }
       case 'fetch':
@@ -73,16 +89,14 @@ export class HandoverPapers {
   }
 
   /** The join data with which the seat is claimed at a relay. */
-  claimData(relayKey: Uint8Array): Uint8Array {
-    const certificate = this.#certificate ?? NO_BYTES
+  claimData(relayKey: Uint8Array, log: TickLog): Uint8Array {
+    const { certificate = NO_BYTES } = this.#best(log) ?? {}
     return joined(certificate, this.#signer.sign(claimMessage(relayKey, certificate)))
   }
 
   /** What this client holds. */
   claim(log: TickLog): SyncMessage {
-    // No tick after the checkpoint is missing: the tail would be invalid, and the claim would be refused.
-    const found = this.#checkpoints.findLast(({ checkpoint: { tick, offset } }) =>
-      tick >= log.lastMissing && tick <= log.newest && log.endOf(tick) === offset)
+    const found = fitting(this.#best(log), log)
     const { tick: from, offset } = found?.checkpoint ?? { tick: 0, offset: 0 }
     const { isWhole } = log
     // Without a checkpoint only the beginning of a match can be shown.
@@ -92,6 +106,11 @@ export class HandoverPapers {
     while (tick > from && log.endOf(tick) - offset > HANDOVER_TAIL_BYTES_MAX) tick--
     const checkpoint = found?.bytes ?? NO_BYTES
     return { kind: 'claim', tick, isWhole, checkpoint, tail: log.bytes.slice(offset, log.endOf(tick)) }
+  }
+
+  /** The newest papers with a checkpoint of ticks that the client has; otherwise the newest. */
+  #best(log: TickLog): Papers | undefined {
+    return this.#papers.find((papers) => fitting(papers, log) !== undefined) ?? this.#papers[0]
   }
 
   /** Sends old ticks that the relay asked for, as long as little waits. */
@@ -108,4 +127,13 @@ export class HandoverPapers {
       fetch.at = end
     }
   }
+}
+
+/**
+ * The newest checkpoint of ticks that the client has. After it no tick is missing: the tail would be invalid, and the
+ * claim would be refused.
+ */
+function fitting(papers: Papers | undefined, log: TickLog): SignedCheckpoint | undefined {
+  return papers?.checkpoints.findLast(({ checkpoint: { tick, offset } }) =>
+    tick >= log.lastMissing && tick <= log.newest && log.endOf(tick) === offset)
 }
