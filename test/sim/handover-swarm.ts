@@ -224,7 +224,8 @@ class HandoverWorld {
     this.#count(isAsked ? 'asked' : 'crash')
     const crashedAt = clock.now
     // A player that stands still has the time of the bar after that.
-    const barMs = (isAsked && !isMishap && !isFatal ? ASKED_BAR_MS : HANDOVER_BAR_MS)
+    const isQuick = isAsked && !isMishap && !isFatal && this.#actors.every(({ client }) => !client.isGone)
+    const barMs = (isQuick ? ASKED_BAR_MS : HANDOVER_BAR_MS)
       + Math.max(0, ...here.map(({ client }) => client.frozenUntil - crashedAt))
     const before = here.map(({ client }) => client.continued.length)
     if (old !== undefined) this.#keep(here.filter(({ client }) => client !== holder), old)
@@ -244,7 +245,7 @@ class HandoverWorld {
     for (let passed = 0; passed < (this.#isGood ? barMs : 30_000) && !step(); passed += STEP_MS)
       this.#party.run(STEP_MS)
     const tookMs = clock.now - crashedAt
-    const name = isAsked && !isMishap && !isFatal ? 'askedMs' : 'tookMs'
+    const name = isQuick ? 'askedMs' : 'tookMs'
     this.#counts[name] = Math.max(this.#counts[name] ?? 0, tookMs)
     const there = here.filter(({ client }, each) => client.continued.length > before[each]!)
     const [first] = there

@@ -209,6 +209,23 @@ test('[HAND4] without more than half of the players the next relay does not go o
   expectSame(party)
 })
 
+test('[HAND4] a player that has just gone on from an image counts: the match of two goes on at once', () => {
+  const party = play({ clients: 2 })
+  const [cut] = party.clients as [HandoverClient]
+  cut.links[0]!.weather = { loss: 1 }
+  party.run(14_000)
+  cut.links[0]!.weather = LINE
+  const { log } = party.relays[0]!.match!.relay
+  expect(party.runUntil(() => cut.client.runner!.tick > log.newest - 3, 10_000)).toBe(true)
+  expect(cut.client.feed.log.isWhole).toBe(false)
+  party.crash(0)
+  party.run(4500)
+  for (const { continued, relay } of party.clients) expect([continued.length, relay]).toEqual([1, 1])
+  party.run(4000)
+  expect(cut.client.runner!.tick).toBeGreaterThan(party.relays[1]!.match!.relay.log.newest - 10)
+  expectSame(party)
+})
+
 test('[HAND4] with one of three players gone, the other two go on within 6 s, and the third is away', () => {
   const party = play()
   const third = party.clients[2]!

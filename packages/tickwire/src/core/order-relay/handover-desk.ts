@@ -202,7 +202,8 @@ export class HandoverDesk {
   #gather(now: Millis): void {
     const claims = this.#claims()
     const present = this.#present(this.#newest())
-    const there = claims.filter(({ peer, claim }) => claim.tail !== undefined && present.includes(peer)).length
+    // A player that has just gone on from an image may have come, and can show nothing.
+    const there = claims.filter(({ peer }) => present.includes(peer)).length
     const isComplete = present.length > 0 && there === present.length && claims.length === this.#playerCount()
     if (!isComplete && now < this.#beganAt + HANDOVER_WAIT_MS) return
     // Without more than half of the players, the others may be in the match at another relay.

@@ -163,7 +163,8 @@ export class RejoinDesk {
     const donor = candidates.find(({ peer }) => !this.#failed.has(peer))
     if (donor === undefined || this.#waiting.size === 0) {
       for (const peer of this.#waiting) {
-        this.#servedAt.set(peer, now)
+        // Where no donor was asked, one may be there soon: at a relay that has just taken over, all still step the ticks.
+        if (this.#failed.size > 0) this.#servedAt.set(peer, now)
         this.#refuse(peer)
       }
       this.#waiting.clear()

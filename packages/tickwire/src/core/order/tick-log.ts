@@ -173,9 +173,13 @@ export class TickLog {
     this.length = this.endOf(this.newest)
   }
 
-  /** Forgets the ticks after one. */
+  /** Forgets the ticks after one. Where it ends is not known while it is missing: then the log ends before the gap. */
   retreat(tick: Tick): void {
-    if (tick < this.newest) this.newest = tick
+    const gap = this.#gap
+    const isInGap = gap !== undefined && tick < gap.lastTick
+    const last = isInGap ? Math.min(tick, gap.tick - 1) : tick
+    if (isInGap) this.#gap = undefined
+    if (last < this.newest) this.newest = last
     this.dropPart()
   }
 
