@@ -310,7 +310,11 @@ class RejoinWorld {
     })
     const { cases } = this.#party.match.judge.counts
     require('I35', cases === 0, `${cases} differences were looked into, and there was none`)
-    if (this.#liars.size > 0 && this.#joiners.every(({ hasCrashed }) => !hasCrashed))
+    // Of those that have not crashed: without a majority of them no image may be passed on (seed 143).
+    const alive = clients.slice(0, this.#others).filter((client) => !this.#crashed.has(client))
+    const honest = alive.filter(({ client: { player } }) => !this.#liars.has(player)).length
+    const isMajority = this.#liars.size > 0 && 2 * honest > alive.length
+    if (isMajority && this.#joiners.every(({ hasCrashed }) => !hasCrashed))
       require('I40', desk.counts.passed > 0, 'most players are honest, and no image was passed on')
     const hasJumped = this.#joiners.some(({ client: { hashes }, hasCrashed }) =>
       hasCrashed || hashes.filter((hash) => hash !== undefined).length < hashes.length - NEAR_TICKS)
