@@ -7,6 +7,7 @@
  * relay is well. Sometimes the next relay crashes as well. A quarter of the matches is recorded, by each relay.
  */
 
+import { HANDOVER_TICKS } from '../../packages/tickwire/src/core/base/limits.ts'
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import type { RecordedMatch } from '../../packages/tickwire/src/core/relaying/match-keeping.ts'
 import type { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
@@ -274,7 +275,9 @@ class HandoverWorld {
   #keep(here: readonly Actor[], old: TickLog): void {
     const { now } = this.#party.clock
     const honest = here.filter(({ client, isLiar }) => !client.isGone && !isLiar && client.frozenUntil <= now)
-    const lengths = honest.map(({ client: { client: { feed: { log } } } }) => log.endOf(log.newest))
+    // A client that has just gone on from an image shows no ticks before its next checkpoint (HAND2).
+    const lengths = honest.map(({ client: { client: { feed: { log } } } }) => log)
+      .map((log) => log.isWhole || log.lastMissing + 2 * HANDOVER_TICKS <= log.newest ? log.endOf(log.newest) : 0)
       .sort((a, b) => b - a)
     const length = lengths[Math.min(1, lengths.length - 1)] ?? 0
     // A client that went on from an image may not have all ticks yet: they are taken from the relay.

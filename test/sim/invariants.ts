@@ -44,7 +44,7 @@ export const INVARIANTS = {
   I35: 'no client of a lockstep match is healed, unless the test has changed its world; then all are equal again',
   I36: 'no player of a mesh is removed while another peer receives its frames; no good line counts as lost',
   I37: 'in clear weather the peers of a mesh step their ticks, or know that the match is over for them',
-  I38: 'a tick that two players hold when the relay of a match is lost is in the match at the next relay, '
+  I38: 'a tick that two players hold and can show when the relay of a match is lost is in the match at the next relay, '
     + 'and none that the lost relay has not closed',
   I39: 'with good lines a match whose relay is lost goes on at the next one within 6 s; '
     + 'if the relay was asked to end, and no client is gone or stands still, within 2.5 s',

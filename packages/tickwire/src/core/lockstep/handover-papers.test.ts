@@ -51,7 +51,7 @@ test('[HAND2] when all ticks have come, a claim shows them', () => {
   expect(papers(8, 14).claim(log)).toMatchObject({ tick: 25, isWhole: true, tail: new Uint8Array(11).fill(EMPTY) })
 })
 
-test('[HAND2] until a client has the ticks of the first checkpoint of a relay, it shows that of the relay before', () => {
+test('[HAND2] until a client has the ticks of the first checkpoint, it shows that of the relay before', () => {
   const log = new TickLog()
   for (let tick = 1; tick <= 400; tick++) log.append(Uint8Array.of(EMPTY), 1)
   const two = papers(352, 384)

@@ -163,7 +163,7 @@ export class RejoinDesk {
     const donor = candidates.find(({ peer }) => !this.#failed.has(peer))
     if (donor === undefined || this.#waiting.size === 0) {
       for (const peer of this.#waiting) {
-        // Where no donor was asked, one may be there soon: at a relay that has just taken over, all still step the ticks.
+        // Where no donor was asked, one may be there soon: at a relay that has just taken over.
         if (this.#failed.size > 0) this.#servedAt.set(peer, now)
         this.#refuse(peer)
       }
