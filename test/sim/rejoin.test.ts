@@ -85,6 +85,20 @@ test('[REJOIN2] an image that differs from that of the witness is not passed on;
   expect(party.match.relay.log.newest - late.client.runner!.tick).toBeLessThan(6)
 })
 
+test('[REJOIN2] a player that never answers keeps no image back that the other players agree on', () => {
+  const party = longMatch(40, { clients: 4, weather: (client) => ({ latencyMs: 5 + 15 * client }) })
+  const { desk } = party.match
+  const { handleMessage } = desk
+  // The second player plays on, but gives neither images nor digests. It is the first witness, and then a donor.
+  desk.handleMessage = (now, peer, message) => {
+    if (peer !== 2) handleMessage.call(desk, now, peer, message)
+  }
+  const late = party.add()
+  party.run(12_000)
+  expect(desk.counts).toEqual({ passed: 1, refused: 2 })
+  expect(party.match.relay.log.newest - late.client.runner!.tick).toBeLessThan(6)
+})
+
 test('[REJOIN3] a donor that is lost is replaced, and the client is in time', () => {
   const party = longMatch(40)
   const late = party.add()

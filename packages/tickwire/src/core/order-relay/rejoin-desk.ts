@@ -92,7 +92,7 @@ export class RejoinDesk {
     if (ask === undefined || !isImage || message.tick !== ask.tick) return
     if (message.kind === 'image' && peer === ask.donor) ask.image = message.bytes
     if (message.kind === 'digest' && ask.witnesses.includes(peer)) ask.digests.set(peer, message.bytes)
-    if (ask.image !== undefined && ask.digests.size === ask.witnesses.length) this.#judge(now, ask, ask.image)
+    if (ask.image !== undefined) this.#judge(now, ask, ask.image)
   }
 
   /** A client has left. */
@@ -181,13 +181,18 @@ export class RejoinDesk {
     for (const to of witnesses) this.#out.push({ to, message: { kind: 'wanted', tick, isWhole: false } })
   }
 
-  /** Passes the image on if the donor and the witnesses that agree with it are a majority. */
+  /**
+   * Passes the image on if the donor and the witnesses that agree with it are a majority. A witness that does not
+   * answer keeps no image back that a majority agrees on.
+   */
   #judge(now: Millis, ask: Ask, image: Uint8Array): void {
+    const all = ask.witnesses.length + 1
+    if (2 * (ask.digests.size + 1) <= all) return
     const digest = this.#parts.sha256(image)
     let agreeing = 1
     for (const other of ask.digests.values()) if (isEqual(other, digest)) agreeing++
-    if (2 * agreeing > ask.witnesses.length + 1) this.#pass(now, ask.tick, image)
-    else this.#fail(now, ask)
+    if (2 * agreeing > all) this.#pass(now, ask.tick, image)
+    else if (ask.digests.size + 1 === all) this.#fail(now, ask)
   }
 
   #pass(now: Millis, tick: Tick, bytes: Uint8Array): void {
