@@ -1,7 +1,8 @@
 /**
  * One lockstep match from one seed that clients join when it is old: new players, new processes in old seats, and
  * observers. Donors, witnesses and joining clients crash in the middle of an image, donors stand still and answer late,
- * clocks jump, and some players lie about their images. The match is recorded. Invariants: I23, I24 and I40 to I44.
+ * clocks jump, and some players lie about their images or give none. The match is recorded. Invariants: I23, I24 and
+ * I40 to I44.
  */
 
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
@@ -17,10 +18,11 @@ import { Dice } from '../../packages/tickwire/src/testing/sim-entropy.ts'
 import { StubCrypto } from '../../packages/tickwire/src/testing/stub-suite.ts'
 import { calm } from '../../packages/tickwire/src/testing/weather.ts'
 import { readSeal } from '../reference/seal-checker.ts'
+import { ImageAsks } from './image-asks.ts'
 import { require, type Violation, violationOf } from './invariants.ts'
 import { game, Move, Spawn, Unit } from './lockstep-game.ts'
 import { LockstepParty, type PartyClient } from './lockstep-party.ts'
-import { FullSink, openMatch, otherWorld, relayKey, sha256, verifying } from './replay-party.ts'
+import { flipped, FullSink, openMatch, otherWorld, relayKey, sha256, verifying } from './replay-party.ts'
 import { isSameLog } from './same-log.ts'
 import type { WorldResult } from './world-result.ts'
 
@@ -59,6 +61,7 @@ class RejoinWorld {
   readonly #crashed = new Set<PartyClient>()
   readonly #jumped = new Set<PartyClient>()
   readonly #liars = new Set<number>()
+  readonly #asks = new ImageAsks()
   /** Images of liars, and images that the relay has sent or recorded. */
   readonly #lies: Uint8Array[] = []
   readonly #given: Uint8Array[] = []
@@ -203,18 +206,23 @@ class RejoinWorld {
   }
 
   /**
-   * Less than half of the players lie about their images: the relay receives other bytes than they have. For the
-   * recording they also send the digest of the image that they forged.
+   * Less than half of the players lie about their images: the relay receives other bytes than they have, or nothing.
+   * For the recording they also send the digest of the image that they forged.
    */
   #lie(liars: readonly PartyClient[]): void {
     const { desk, keeping } = this.#party.match
+    const isSilent = new Dice(this.#seed ^ 0x51e7).chance(0.3)
+    if (isSilent) this.#count('silent')
     for (const { client } of liars) this.#liars.add(client.player)
     const { handleMessage, take } = desk
     desk.handleMessage = (now, peer, message) => {
-      handleMessage.call(desk, now, peer, this.#liars.has(peer) ? this.#changed(message) : message)
+      const isImage = message.kind === 'image' || message.kind === 'digest'
+      if (!this.#liars.has(peer) || !isImage) handleMessage.call(desk, now, peer, message)
+      else if (!isSilent) handleMessage.call(desk, now, peer, this.#changed(message))
     }
     desk.take = () => {
       const out = take.call(desk)
+      for (const each of out) this.#asks.see(each)
       for (const { message } of out) if (message.kind === 'state') this.#given.push(message.snapshot)
       return out
     }
@@ -228,8 +236,7 @@ class RejoinWorld {
     }
   }
 
-  #changed(message: SyncMessage): SyncMessage {
-    if (message.kind !== 'image' && message.kind !== 'digest') return message
+  #changed(message: SyncMessage & { readonly kind: 'image' | 'digest' }): SyncMessage {
     this.#count(`wrong ${message.kind}`)
     const isWorld = message.kind === 'image' && this.#dice.chance(0.5)
     const bytes = isWorld ? otherWorld(message.bytes) : flipped(message.bytes, this.#dice)
@@ -283,7 +290,7 @@ class RejoinWorld {
   }
 
   #isSettled(): boolean {
-    return this.#crashAt === Infinity && this.#joiners.every((joiner) =>
+    return this.#crashAt === Infinity && this.#party.match.desk.nextAt() === Infinity && this.#joiners.every((joiner) =>
       joiner.hasCrashed || (this.#behind(joiner) < NEAR_TICKS && joiner.client.client.feed.log.isWhole))
   }
 
@@ -312,10 +319,14 @@ class RejoinWorld {
     require('I35', cases === 0, `${cases} differences were looked into, and there was none`)
     // Of those that have not crashed: without a majority of them no image may be passed on (seed 143).
     const alive = clients.slice(0, this.#others).filter((client) => !this.#crashed.has(client))
-    const honest = alive.filter(({ client: { player } }) => !this.#liars.has(player)).length
-    const isMajority = this.#liars.size > 0 && 2 * honest > alive.length
-    if (isMajority && this.#joiners.every(({ hasCrashed }) => !hasCrashed))
-      require('I40', desk.counts.passed > 0, 'most players are honest, and no image was passed on')
+    const honest = alive.map(({ client: { player } }) => player).filter((player) => !this.#liars.has(player))
+    const isMajority = this.#liars.size > 0 && 2 * honest.length > alive.length
+    if (isMajority && this.#joiners.every(({ hasCrashed }) => !hasCrashed)) {
+      // A player that is left alone is asked too. A witness that has crashed does not confirm its image (425, 565).
+      const isConfirmed = honest.length > 1 || this.#asks.hasMajority(honest)
+      const isAsked = isConfirmed ? desk.counts.passed > 0 : this.#asks.hasDonor(honest[0]!)
+      require('I40', isAsked, 'most players are honest, and no image was passed on')
+    }
     const hasJumped = this.#joiners.some(({ client: { hashes }, hasCrashed }) =>
       hasCrashed || hashes.filter((hash) => hash !== undefined).length < hashes.length - NEAR_TICKS)
     require('I40', hasJumped || desk.counts.passed === 0, 'an image was passed on, and no client went on from it')
@@ -386,11 +397,4 @@ class RejoinWorld {
       this.#counts['sealed hashes'] = (this.#counts['sealed hashes'] ?? 0) + roots.size
     }
   }
-}
-
-/** The same bytes, but for one bit. */
-function flipped(bytes: Uint8Array, dice: Dice): Uint8Array {
-  const copy = bytes.slice()
-  copy[Math.floor(dice.fraction() * copy.length)]! ^= 1 << Math.floor(8 * dice.fraction())
-  return copy
 }

@@ -101,3 +101,10 @@ export function otherWorld(snapshot: Uint8Array): Uint8Array {
   }
   return joinSnapshot(roster, encodeWorld(world)!)
 }
+
+/** The same bytes, but for one bit. */
+export function flipped(bytes: Uint8Array, dice: Dice): Uint8Array {
+  const copy = bytes.slice()
+  copy[Math.floor(dice.fraction() * copy.length)]! ^= 1 << Math.floor(8 * dice.fraction())
+  return copy
+}
