@@ -31,7 +31,7 @@ const HEX64 = 'cd'.repeat(32)
 const FINGERPRINT = '0123456789abcdef'
 const SERVER = {
   identity: HEX64, port: 4000, isSecure: false, region: 'eu', version: '1.10.2', seats: 100, players: 3, maxRooms: 10,
-  audience: 'game', isDraining: false, types: [{ name: 'duel', fingerprint: FINGERPRINT, capacity: 2 }],
+  audience: 'game', isDraining: false, report: 1, types: [{ name: 'duel', fingerprint: FINGERPRINT, capacity: 2 }],
   rooms: [{
     id: 'ABCDEFGH', number: 1, type: 'duel', players: 1, capacity: 2, spectators: 0, metadata: { map: 'a' },
     isLocked: false, hasPassword: false,

@@ -3,6 +3,8 @@
  * second, and from the reports that came to this instance. So the store sees instances and not players, and a store
  * that is away for a while leaves a list that is a little old.
  *
+ * Each server numbers its reports, which may come to different instances: the list with the higher number is newer.
+ *
  * Each server owns its lease. Nothing here deletes it: a server that is silent for ten seconds is gone, and one that
  * comes back is listed by its next report.
  */
@@ -42,6 +44,8 @@ export interface GameServer {
   readonly maxRooms: number
   readonly audience: string
   readonly isDraining: boolean
+  /** How often the process has reported until now. */
+  readonly report: number
   readonly types: readonly { readonly name: string; readonly fingerprint: string; readonly capacity: number }[]
   readonly rooms: readonly FleetRoom[]
 }
@@ -107,6 +111,8 @@ export class GameServers {
     const text = textOf(server)
     const known = this.#known.get(server.id)
     if (known !== undefined && known.server.identity !== server.identity) return 'taken'
+    // It was overtaken by a newer one.
+    if (known !== undefined && known.server.report > server.report) return 'ok'
     this.#known.set(server.id, { server, reportedAt: performance.now(), readAt: known?.readAt ?? -Infinity })
     const put = await this.#leases.put('server', server.id, server.identity, text, SERVER_TTL_MS)
     if (put === 'taken' || put === 'full') this.#known.delete(server.id)
@@ -151,9 +157,10 @@ export class GameServers {
     for (const { id, value } of leases) {
       read.add(id)
       const known = this.#known.get(id)
-      // A report to this instance is newer than what it wrote, or as new.
-      if (known !== undefined && now - known.reportedAt < REFRESH_MS) known.readAt = now
-      else this.#known.set(id, { server: JSON.parse(value) as GameServer, reportedAt: -Infinity, readAt: now })
+      const server = JSON.parse(value) as GameServer
+      // This instance may know a newer list, or have counted seats in this one.
+      if (known !== undefined && known.server.report >= server.report) known.readAt = now
+      else this.#known.set(id, { server, reportedAt: known?.reportedAt ?? -Infinity, readAt: now })
     }
     for (const [id, { reportedAt }] of this.#known)
       if (!read.has(id) && now - reportedAt > SERVER_TTL_MS) this.#known.delete(id)

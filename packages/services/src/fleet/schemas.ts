@@ -28,6 +28,7 @@ export const ServerReport = strict({
   maxRooms: WHOLE,
   audience: Type.String({ minLength: 1, maxLength: 32 }),
   isDraining: Type.Boolean(),
+  report: WHOLE,
   types: Type.Array(strict({ name: NAME, fingerprint: FINGERPRINT, capacity: WHOLE }), { maxItems: 64 }),
   rooms: Type.Array(strict({
     id: NAME, number: Type.Integer({ minimum: 0, maximum: 0xffff_ffff }), type: NAME, players: WHOLE, capacity: WHOLE,

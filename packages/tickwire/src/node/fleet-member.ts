@@ -86,6 +86,10 @@ export class FleetMember {
   #isListed = false
   #isLeaving = false
   #isClosed = false
+  #reports = 0
+  /** The last report that was sent, and the one that waits for it. */
+  #sent: Promise<boolean> = Promise.resolve(true)
+  #next: Promise<boolean> | undefined
   /** The highest number of a leader that reserved seats. */
   #leader = 0
 
@@ -220,10 +224,7 @@ export class FleetMember {
 
   async #thaw(text: string): Promise<object> {
     if (this.#isLeaving) return { refused: 'draining' }
-    const answered = await this.#moves.thaw(text)
-    // Its players ask the fleet at once.
-    if ('room' in answered) await this.#report()
-    return answered
+    return await this.#moves.thaw(text)
   }
 
   #inspect(id: string): object {
@@ -265,14 +266,26 @@ export class FleetMember {
     }, NEWS_MS)
   }
 
-  async #report(): Promise<void> {
-    if (this.#isClosed) return
+  /**
+   * Tells the fleet what this process has now. Returns whether the fleet has it. One request at a time: of two, the
+   * older list could be the last in the store.
+   */
+  #report(): Promise<boolean> {
+    this.#next ??= this.#sent.then(() => {
+      this.#next = undefined
+      return this.#sent = this.#send()
+    })
+    return this.#next
+  }
+
+  async #send(): Promise<boolean> {
+    if (this.#isClosed) return false
     const { rooms, port, isSecure, types, maxRooms, identity, audience } = this.#home
     const { region, version, seats, publicUrl } = this.#link.options
     const { status, body: { issuer } } = await this.#link.ask('PUT', `/fleet/servers/${this.id}`, {
       identity: hex(identity), port, isSecure, ...(publicUrl !== undefined && { url: publicUrl }), region, version,
       seats, audience, maxRooms, isDraining: this.#isLeaving || rooms.isDraining,
-      players: rooms.players + rooms.reservations.count,
+      players: rooms.players + rooms.reservations.count, report: ++this.#reports,
       types: Object.entries(types).map(([name, { fingerprint, capacity }]) => (
         { name, fingerprint: hex(fingerprint), capacity }
       )),
@@ -284,6 +297,7 @@ export class FleetMember {
     this.#isListed = status === 200
     if (typeof issuer === 'string' && /^[0-9a-f]{64}$/.test(issuer))
       this.#home.onIssuer(Uint8Array.from(Buffer.from(issuer, 'hex')))
+    return this.#isListed
   }
 }
 

@@ -22,6 +22,8 @@ import type { ServeLog } from './status-log.ts'
 
 /** A room on its way may be megabytes. */
 const MOVE_MS = 5000
+/** How long the new server tries to list the room, before it answers: within the time of the move. */
+const LIST_MS = 2500
 const PAUSE_MS = 250
 const THAW_PATH = '/tickwire/fleet/thaw'
 /** Thaws that are remembered, for requests that are asked twice. */
@@ -39,12 +41,12 @@ export class FleetMoves {
   readonly #server: string
   readonly #link: FleetLink
   readonly #home: MovesHome
-  readonly #report: () => Promise<void>
+  readonly #report: () => Promise<boolean>
   /** Answers, keyed by move. */
   readonly #thaws = new Map<string, Promise<string>>()
 
-  /** `server`: the id of this game server. `report`: lists its rooms in the fleet. */
-  constructor(server: string, link: FleetLink, home: MovesHome, report: () => Promise<void>) {
+  /** `server`: the id of this game server. `report`: lists its rooms in the fleet, and returns whether it has them. */
+  constructor(server: string, link: FleetLink, home: MovesHome, report: () => Promise<boolean>) {
     this.#server = server
     this.#link = link
     this.#home = home
@@ -121,7 +123,8 @@ export class FleetMoves {
     if (claimed !== 'ours') return 'not-claimed'
     // The other server tells its clients after this answer. The fleet must know by then where they have to go: a client
     // whose room is on no list takes another seat.
-    await this.#report()
+    for (const until = now() + LIST_MS; !await this.#report() && now() < until;)
+      await new Promise((resolve) => { setTimeout(resolve, PAUSE_MS) })
     return ''
   }
 
