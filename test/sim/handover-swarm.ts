@@ -2,15 +2,16 @@
  * One lockstep match from one seed whose relay crashes or is asked to end. Invariants: I9, I23, I24, I25, I27, I38, I39
  * and I42.
  *
- * Players are honest, or claim ticks that never were. Some are gone when the relay crashes, or stand still for a while,
- * or crash when the next relay asks them for the old ticks. Lines lose and delay, and sometimes one is cut while the
- * relay is well. Sometimes the next relay crashes as well. A quarter of the matches is recorded, by each relay.
+ * Players are honest, or claim ticks that never were, or give old ticks with other bytes. Some are gone when the relay
+ * crashes, or stand still for a while, or crash when the next relay asks them for the old ticks. Lines lose and delay,
+ * and sometimes one is cut while the relay is well. Sometimes the next relay crashes as well. A quarter of the matches
+ * is recorded, by each relay.
  */
 
 import { HANDOVER_TICKS } from '../../packages/tickwire/src/core/base/limits.ts'
 import { hashBytes, hashHex } from '../../packages/tickwire/src/core/base/hash.ts'
 import type { RecordedMatch } from '../../packages/tickwire/src/core/relaying/match-keeping.ts'
-import type { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
+import { TickLog } from '../../packages/tickwire/src/core/order/tick-log.ts'
 import { matchHead } from '../../packages/tickwire/src/core/replay/match-head.ts'
 import { MatchRecorder } from '../../packages/tickwire/src/core/replay/match-recorder.ts'
 import { MemorySink } from '../../packages/tickwire/src/core/replay/recording-memory.ts'
@@ -76,8 +77,12 @@ class HandoverWorld {
   readonly #disk: Dice
   /** Another one, for lines that are cut and players that crash after their claim. */
   readonly #late: Dice
+  /** Another one, for old ticks that are altered. */
+  readonly #old: Dice
   readonly #party: HandoverParty
   readonly #actors: Actor[] = []
+  /** Players that altered old ticks. */
+  readonly #forgers = new Set<number>()
   readonly #counts: Record<string, number> = {}
   readonly #isGood: boolean
   readonly #plant: HandoverPlant
@@ -95,6 +100,7 @@ class HandoverWorld {
     this.#more = new Dice(seed ^ 0x5706)
     this.#disk = new Dice(seed ^ 0xd15c)
     this.#late = new Dice(seed ^ 0x1a7e)
+    this.#old = new Dice(seed ^ 0x01d5)
     const dice = this.#dice
     this.#isGood = dice.chance(0.5)
     const worst = this.#isGood ? 0.1 : dice.fraction()
@@ -219,13 +225,15 @@ class HandoverWorld {
     const [lowest] = here.toSorted((a, b) => a.client.client.player - b.client.client.player)
     const isFatal = this.#late.chance(0.2) && here.length > 2 && !isMishap
     const holder = isFatal ? lowest?.client : undefined
+    const isForged = this.#old.chance(0.3) && here.length > 2 && !isMishap && !isFatal
+    if (isForged && here.every(({ isLiar }) => !isLiar)) this.#forge(lowest!)
     const isAsked = this.#more.chance(0.4)
     if (isAsked) this.#party.stop(this.#relay)
     else this.#party.crash(this.#relay)
     this.#count(isAsked ? 'asked' : 'crash')
     const crashedAt = clock.now
     // A player that stands still has the time of the bar after that.
-    const isQuick = isAsked && !isMishap && !isFatal && this.#actors.every(({ client }) => !client.isGone)
+    const isQuick = isAsked && !isMishap && !isFatal && !isForged && this.#actors.every(({ client }) => !client.isGone)
     const barMs = (isQuick ? ASKED_BAR_MS : HANDOVER_BAR_MS)
       + Math.max(0, ...here.map(({ client }) => client.frozenUntil - crashedAt))
     const before = here.map(({ client }) => client.continued.length)
@@ -296,6 +304,24 @@ class HandoverWorld {
     }
   }
 
+  /** The player alters one bit of the old ticks that it is asked for. They can still be read. */
+  #forge(actor: Actor): void {
+    actor.isLiar = true
+    this.#forgers.add(actor.client.client.player)
+    const { log } = actor.client.client.feed
+    actor.client.onClaim = () => {
+      actor.client.onClaim = () => {}
+      const length = log.isWhole ? log.endOf(Math.max(0, log.newest - HANDOVER_TICKS)) : 0
+      for (let each = 0; each < 200 && length > 0; each++) {
+        const at = Math.floor(length * this.#old.fraction())
+        const bit = 1 << Math.floor(8 * this.#old.fraction())
+        log.bytes[at]! ^= bit
+        if (new TickLog().receive(log.bytes, 0, log.length, log.newest) === 'ok') return this.#count('forged')
+        log.bytes[at]! ^= bit
+      }
+    }
+  }
+
   /** How many ticks the last of the clients that went on has still to step. */
   #behind(): number {
     const log = this.#log()
@@ -341,8 +367,12 @@ class HandoverWorld {
     const bytes = recorded.sink.bytes()
     const file = openMatch(bytes)
     const { problems, ticks, sealedTicks } = verifyMatch(file, verifying)
-    require('I42', problems.length === 0, `the recording is not genuine: ${problems[0]}`)
+    // A player that alters its own log signs other orders than the others received: the recording names that player.
+    const named = [...this.#forgers].map((player) => `player ${player}: did not sign the orders`)
+    const others = problems.filter((problem) => !named.some((name) => problem.startsWith(name)))
+    require('I42', others.length === 0, `the recording is not genuine: ${others[0]}`)
     require('I42', ticks === newest && sealedTicks === newest, `${sealedTicks} of ${newest} ticks are sealed`)
+    if (problems.length > 0) return this.#count('forger named')
     const sealed = file.recording.chunks.filter(({ type }) => [10, 12, 16].includes(type))
     const chunk = sealed[Math.floor(this.#disk.fraction() * sealed.length)]!
     const altered = bytes.slice()
