@@ -13,6 +13,12 @@ const BUGS: readonly Mutant[] = [
     replace: 'if (agreeing > 0) this.#pass',
   },
   {
+    name: 'an image waits for the last of its witnesses',
+    file: 'core/order-relay/rejoin-desk.ts',
+    find: 'if (2 * (ask.digests.size + 1) <= all) return',
+    replace: 'if (ask.digests.size + 1 < all) return',
+  },
+  {
     name: 'a donor has a vote on its own image',
     file: 'core/relaying/match-keeping.ts',
     find: ' && ask.witnesses.includes(peer)) ask.digests',
