@@ -228,8 +228,7 @@ class HandoverWorld {
     const isForged = this.#old.chance(0.3) && here.length > 2 && !isMishap && !isFatal
     if (isForged && here.every(({ isLiar }) => !isLiar)) this.#forge(lowest!)
     const isAsked = this.#more.chance(0.4)
-    if (isAsked) this.#party.stop(this.#relay)
-    else this.#party.crash(this.#relay)
+    this.#party[isAsked ? 'stop' : 'crash'](this.#relay)
     this.#count(isAsked ? 'asked' : 'crash')
     const crashedAt = clock.now
     // A player that stands still has the time of the bar after that.
