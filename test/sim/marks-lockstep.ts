@@ -27,12 +27,12 @@ export const LOCKSTEP_MARKS: readonly MarkedFile[] = [
     [
       [
         'an image has the witnesses that it needs',
-        'if (2 * agreeing > ask.witnesses.length + 1) this.#pass',
-        '2 * agreeing > ask.witnesses.length + 1',
+        'if (2 * agreeing > all) this.#pass',
+        '2 * agreeing > all',
       ],
       [
         'an image has witnesses against it',
-        'if (2 * agreeing > ask.witnesses.length + 1) this.#pass',
+        'if (2 * agreeing > all) this.#pass',
         'agreeing <= ask.digests.size',
       ],
       [
