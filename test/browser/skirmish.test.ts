@@ -115,7 +115,7 @@ browserTest('[SKIRM24] pause with limits, votes, surrender, results and the repl
     await page.click('#people-rows tr:nth-child(3) button')
   }
   await until(cy, 'skirmish.hand.seat === -1')
-  await until(ada, 'document.querySelector("#people-rows tr:nth-child(3) td:nth-child(3)").textContent === "bot"')
+  await until(ada, 'document.querySelector("#people-rows tr:nth-child(3) td:nth-child(3)").textContent === "easy bot"')
   await ada.screenshot({ path: `${PICTURES}/skirmish-players.png` })
   await bo.click('#surrender')
   await until(ada, 'document.querySelector("#people-rows tr:nth-child(2) td:nth-child(3)").textContent === "out"')
