@@ -206,6 +206,15 @@ class HandoverWorld {
     require('I9', isOne, 'the match goes on at another relay for one player, and its relay is well')
   }
 
+  /** The relay crashes, or is asked to end: returns whether it is asked. */
+  #endRelay(): boolean {
+    const isAsked = this.#more.chance(0.4)
+    if (isAsked) this.#party.stop(this.#relay)
+    else this.#party.crash(this.#relay)
+    this.#count(isAsked ? 'asked' : 'crash')
+    return isAsked
+  }
+
   /** The relay crashes, with players that are gone, frozen or lie, and the match goes on, or is refused. */
   #crash(): void {
     const dice = this.#dice
@@ -227,9 +236,7 @@ class HandoverWorld {
     const holder = isFatal ? lowest?.client : undefined
     const isForged = this.#old.chance(0.3) && here.length > 2 && !isMishap && !isFatal
     if (isForged && here.every(({ isLiar }) => !isLiar)) this.#forge(lowest!)
-    const isAsked = this.#more.chance(0.4)
-    this.#party[isAsked ? 'stop' : 'crash'](this.#relay)
-    this.#count(isAsked ? 'asked' : 'crash')
+    const isAsked = this.#endRelay()
     const crashedAt = clock.now
     // A player that stands still has the time of the bar after that.
     const isQuick = isAsked && !isMishap && !isFatal && !isForged && this.#actors.every(({ client }) => !client.isGone)
